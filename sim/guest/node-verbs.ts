@@ -1,4 +1,6 @@
+import { GATES_UNIT } from '../../src/k3s/gates.ts'
 import type { InstallInput, NodeAnswer, PutFiles, RestoreInput, StartInput } from '../../src/k3s/node-program.ts'
+import { CONFIG_PATH } from '../k3s/config-file.ts'
 import { countWipe, DATA, DB, installedVersion, unitName, unitPath, unitRole } from '../k3s/disk.ts'
 import { isWritable, removeMember } from '../k3s/etcd.ts'
 import { beginInstall, exchangeProgram } from '../k3s/install.ts'
@@ -102,11 +104,40 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
     if (member.process !== undefined) putOut(member.process)
     return OK
   },
+  leave,
   'rotate-token': (computer, _, input) => rotateToken(computer, (JSON.parse(input) as { token: string }).token),
   'rotate-keys': (computer) => rotateKeys(computer),
   'renew-certificates': renewCertificates,
   'rotate-ca': (computer, _, input) => rotateAuthorities(computer, JSON.parse(input) as PutFiles),
 }
+
+function leave({ machine: { files, enabled, job } }: Computer): NodeAnswer {
+  if (job?.state === 'running') return no(`the job ${job.name} is still running`)
+  for (const unit of ['k3s', 'k3s-agent']) {
+    const folder = `/etc/systemd/system/${unit}.service.d`
+    files.remove(`${folder}/10-croft-gates.conf`)
+    if (files.list(folder).length === 0) files.remove(folder)
+  }
+  enabled.delete(GATES_UNIT.replace('.service', ''))
+  files.remove(`/etc/systemd/system/${GATES_UNIT}`)
+  for (const [from, to] of RENAMED) {
+    const text = files.read(from)
+    if (text === undefined || files.read(to) !== undefined) continue
+    files.write(to, text)
+    files.remove(from)
+  }
+  const config = files.text(CONFIG_PATH)
+  if (config !== undefined) files.write(CONFIG_PATH, Buffer.from(config.replace(/^# croft: .*\n/, ''), 'latin1'))
+  for (const name of files.list('/usr/local/bin'))
+    if (/^\.k3s.*\.croft(?:-new)?$/.test(name)) files.remove(`/usr/local/bin/${name}`)
+  for (const path of ['/etc/croft', '/run/croft', '/usr/local/lib/croft']) files.remove(path)
+  return OK
+}
+
+const RENAMED = [
+  ['/etc/sysctl.d/90-croft-k3s.conf', '/etc/sysctl.d/90-k3s.conf'],
+  ['/etc/modules-load.d/croft-k3s.conf', '/etc/modules-load.d/k3s.conf'],
+] as const
 
 function removeAllBut(files: Files, folder: string, kept: readonly string[]): void {
   for (const name of files.list(folder)) {

@@ -13,7 +13,7 @@ const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
   'Change:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'operator', 'move-in', 'move-out', 'delete'],
   'Inspect:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'selftest', 'support-bundle'],
   'Operate:': ['cluster', 'machine', 'console', 'host', 'power', 'move', 'image', 'ask'],
-  'Existing infrastructure:': ['import', 'export'],
+  'Existing infrastructure:': ['import', 'export', 'leave'],
   'Other:': ['context', 'user', 'token', 'downgrade', 'completion', 'version', 'help'],
 }
 
@@ -48,6 +48,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'support-bundle': ['croft support-bundle infra/ --write croft-support.json'],
   downgrade: ['croft downgrade infra/'],
   delete: ['croft delete machine/old-one --dir infra/'],
+  leave: [
+    'croft leave machine/web-1 --dir infra/',
+    'croft leave Cluster/homelab --dir infra/ --to ~/homelab-keys --yes',
+  ],
   import: [
     'croft import proxmox infra/ --guest 108,109',
     'croft import proxmox infra/ --all --write infra/imported.yaml',

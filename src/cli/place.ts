@@ -5,10 +5,10 @@ import type { Environment } from './runtime.ts'
 import { UsageError } from './verb.ts'
 
 /** Verbs whose first word is a kind or a resource. After a resource, a plain word that is a directory can be nothing else. */
-const KIND_FIRST = wordSet('get describe delete')
+const KIND_FIRST = wordSet('get describe delete leave')
 
 /** Verbs whose words are kinds and names, never paths: a last word that is written like a directory is one. */
-export const NAMES_ONLY = wordSet('get describe events why delete pods selftest console power image')
+export const NAMES_ONLY = wordSet('get describe events why delete leave pods selftest console power image')
 
 /**
  * One rule for the directory, whatever the verb: an argument, else `--dir`, else CROFT_DIR, else the current directory.

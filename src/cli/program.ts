@@ -234,6 +234,15 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(progress())
     .addOption(directory())
     .addOption(state())
+  verb(
+    'leave [kind] [name]',
+    'take croft off a thing, a cluster or everything, and destroy nothing (docs/leaving.md)',
+    () => import('./verbs/leave.ts'),
+  )
+    .option('--to <dir>', 'directory for CA, tokens, kubeconfig and what another tool needs')
+    .option('-y, --yes', 'do it; without it croft only shows what it would take off')
+    .addOption(directory())
+    .addOption(state())
   const hypervisors = HYPERVISORS.map(({ driver }) => driver).join(', ')
   verb(
     'import <from> <path>',

@@ -106,6 +106,15 @@ export interface ClusterOperator {
   credentials(lifeMs: number): Promise<AdminCredentials | undefined>
   /** Reads CA and token from a server that runs, where the record was lost. Answers what kept it from that. */
   recover(server: string, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<string | undefined>
+  /**
+   * Takes croft off its nodes without touching K3s: off all Nodes, and off the disks of the nodes that are named. Returns
+   * by node what is still there, and why.
+   */
+  leave(
+    surroundings: ClusterSurroundings,
+    disks: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>>
 }
 
 /** Code that speaks to K3s clusters. */

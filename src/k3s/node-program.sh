@@ -48,6 +48,7 @@ main() {
     rotate-keys) job_begin rotate-keys ;;
     rotate-ca) read_input; rotate_ca ;;
     renew-certificates) job_begin renew-certificates ;;
+    leave) leave ;;
     job) job_run "${1:-}" ;;
     *) fail "there is no verb $verb" ;;
   esac
@@ -464,6 +465,35 @@ restart_service() {
   [ -z "$1" ] || exchange_program "$1"
   begin_unit "$unit" restart
 }
+
+# --- leave -------------------------------------------------------------------------------------------------------
+
+# Takes croft off the node, this program included. K3s is neither stopped nor started, and keeps its units and settings.
+leave() {
+  ! job_active || fail "the job $(job_field name) is still running"
+  # systemd must forget that K3s requires the gates before their unit goes: stopping a required unit stops K3s.
+  for one in k3s k3s-agent; do
+    rm -f "$units/$one.service.d/10-croft-gates.conf"
+    rmdir "$units/$one.service.d" 2>/dev/null
+  done
+  systemctl daemon-reload || fail 'systemd could not read its units'
+  systemctl disable croft-gates.service >/dev/null 2>&1
+  rm -f "$units/croft-gates.service" "$units/multi-user.target.wants/croft-gates.service"
+  systemctl daemon-reload || fail 'systemd could not read its units'
+  # K3s needs these settings at the next boot as well: they stay under a name that is not croft's.
+  rename_if_free "$root/etc/sysctl.d/90-croft-k3s.conf" "$root/etc/sysctl.d/90-k3s.conf"
+  rename_if_free "$root/etc/modules-load.d/croft-k3s.conf" "$root/etc/modules-load.d/k3s.conf"
+  if [ -f "$etc/config.yaml" ]; then
+    new=$etc/config.yaml.croft-new
+    cp -p "$etc/config.yaml" "$new" && sed '1{/^# croft: /d;}' "$etc/config.yaml" >"$new" && sync "$new" &&
+      mv -f "$new" "$etc/config.yaml" || fail 'config.yaml could not be written'
+  fi
+  rm -f "$bin"/.k3s-v*.croft "$bin/.k3s.croft-new"
+  rm -rf "$root/etc/croft" "$run" "$own" || fail "croft's own files could not be deleted"
+  ok
+}
+
+rename_if_free() { [ ! -f "$1" ] || [ -e "$2" ] || mv "$1" "$2" || fail "$1 could not be renamed"; }
 
 # --- wipe --------------------------------------------------------------------------------------------------------
 

@@ -444,6 +444,54 @@ describe('facts', () => {
   })
 })
 
+describe('leave', () => {
+  const LEFT = ['/etc/croft/gates', '/etc/systemd/system/croft-gates.service', '/usr/local/lib/croft/gates']
+  const DROP_INS = ['k3s', 'k3s-agent'].map((unit) => `/etc/systemd/system/${unit}.service.d/10-croft-gates.conf`)
+
+  test('takes gates, program and notes off a node, and neither stops nor starts K3s', async () => {
+    for (const file of [...LEFT, ...DROP_INS]) root.write(file, 'x')
+    root.write('/etc/systemd/system/k3s.service', '[Unit]\n')
+    root.write('/etc/systemd/system/k3s.service.d/20-person.conf', '[Service]\n')
+    root.write('/usr/local/bin/.k3s-v1.35.0+k3s1.croft', 'x')
+    root.write('/run/croft/gates.json', '[]')
+    root.write('/etc/sysctl.d/90-croft-k3s.conf', 'net.ipv4.ip_forward = 1\n')
+    root.write('/etc/modules-load.d/croft-k3s.conf', 'overlay\n')
+    root.write('/etc/modules-load.d/k3s.conf', 'of a person\n')
+    root.write('/etc/rancher/k3s/config.yaml', '# croft: 0123456789abcdef\n"node-name": "s1"\n', 0o600)
+    const program = root.read('/usr/local/lib/croft/node')
+    assert.deepEqual(await root.ask(['leave']), { ok: true })
+    for (const file of [...LEFT, ...DROP_INS, '/usr/local/lib/croft', '/run/croft', '/etc/croft'])
+      assert.ok(!root.has(file), file)
+    assert.ok(
+      !root.has('/etc/systemd/system/k3s-agent.service.d') && !root.has('/usr/local/bin/.k3s-v1.35.0+k3s1.croft'),
+    )
+    assert.ok(
+      root.has('/etc/systemd/system/k3s.service') && root.has('/etc/systemd/system/k3s.service.d/20-person.conf'),
+    )
+    assert.equal(root.read('/etc/sysctl.d/90-k3s.conf'), 'net.ipv4.ip_forward = 1\n')
+    assert.equal(root.read('/etc/modules-load.d/k3s.conf'), 'of a person\n', 'what a person wrote stays')
+    assert.equal(root.read('/etc/rancher/k3s/config.yaml'), '"node-name": "s1"\n')
+    assert.equal(statSync(path.join(root.directory, '/etc/rancher/k3s/config.yaml')).mode & 0o777, 0o600)
+    const calls = root.calls().split('\n')
+    assert.ok(!calls.some((call) => /systemctl (?:stop|start|restart|disable --now)/.test(call)), root.calls())
+    assert.ok(calls.indexOf('systemctl daemon-reload') < calls.indexOf('systemctl disable croft-gates.service'))
+    // A second run, with the program brought again, finds nothing to do.
+    root.write('/usr/local/lib/croft/node', program, 0o755)
+    assert.deepEqual(await root.ask(['leave']), { ok: true })
+    assert.equal(root.read('/etc/rancher/k3s/config.yaml'), '"node-name": "s1"\n')
+  })
+
+  test('waits for a job that runs', async () => {
+    root.write('/run/croft/unit', 'croft-job-install-1000')
+    root.write('/run/croft/job', 'name=install\nstate=running\nsince=50\nmessage=\n')
+    root.write('/test-bin/systemctl', '#!/bin/sh\necho ActiveState=active\n', 0o755)
+    const { ok, error } = await root.ask(['leave'])
+    assert.equal(ok, false)
+    assert.match(String(error), /the job install is still running/)
+    assert.ok(root.has('/usr/local/lib/croft/node'))
+  })
+})
+
 describe('wipe, restore, forget-db', () => {
   test('wipe takes everything of K3s and leaves images that came with the disk', async () => {
     root.write('/etc/rancher/node/password', 'x')

@@ -54,6 +54,11 @@ export type NodeVerb =
   | 'rotate-ca'
   /** Begins the job `renew-certificates`: K3s stopped, `k3s certificate rotate`, and started again whatever came of it. */
   | 'renew-certificates'
+  /**
+   * Takes croft off the node: the gates with their unit and drop-ins, this program, and its notes. Settings of the kernel
+   * that K3s needs stay under names that are not croft's. K3s is not stopped.
+   */
+  | 'leave'
 
 /** Answer of every verb but `facts`. */
 export type NodeAnswer = { readonly ok: true } | { readonly ok: false; readonly error: string }

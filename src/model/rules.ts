@@ -70,6 +70,8 @@ export interface Rules {
   undeletable(observed: ObservedResource): Obstacle | undefined
   /** Who keeps the thing by now in our place, and the calls that take our mark off it. Undefined, or no such rule: it is ours alone. */
   releases?(observed: ObservedResource): { readonly to: string; readonly steps: readonly Step[] } | undefined
+  /** The calls that take our mark off it and change nothing else. Undefined, or no such rule: nothing on it is ours. */
+  leaveSteps?(observed: ObservedResource): readonly Step[]
   /** Calls to remove it, shutting it down first. */
   deleteSteps(observed: ObservedResource): readonly Step[]
   /** Calls that restart a running guest, in order; each begins when the one before has ended. */

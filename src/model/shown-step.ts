@@ -60,6 +60,8 @@ function shownWrite(write: ObjectWrite): Omit<ShownCall, 'via'> {
     return { method: 'DELETE', path: write.path, params, secretParams: [] }
   }
   if (write.do === 'helm') return shownHelm(write)
+  if (write.do === 'merge')
+    return { method: 'PATCH', path: write.path, params: { body: JSON.stringify(write.body) }, secretParams: [] }
   const { path, as, force, body, secrets = {}, hidden } = write
   const references = Object.fromEntries(
     Object.entries(secrets).map(([name, reference]) => [`data.${name}`, JSON.stringify(reference)]),
@@ -205,13 +207,16 @@ function readWrite(call: RestCall, secretParams: readonly string[] = []): Object
     return defined({ do: 'delete', path, apiVersion, kind, propagationPolicy: 'Background', uid })
   }
   const [place = '', query] = path.split('?')
+  const text = params.body ?? '{}'
+  // Only an apply names its field manager.
+  if (query === undefined) return { do: 'merge', path, body: JSON.parse(text) as Readonly<Record<string, unknown>> }
   const asked = new URLSearchParams(query)
   const named = secretParams.filter((name) => name !== 'body')
   const secrets = named.map((name) => [name.slice('data.'.length), JSON.parse(params[name] ?? '{}') as SecretReference])
   return {
     do: 'apply',
     path: place,
-    body: JSON.parse(params.body ?? '{}') as KubeObject,
+    body: JSON.parse(text) as KubeObject,
     as: asked.get('fieldManager') ?? '',
     ...(asked.has('force') ? { force: true } : {}),
     ...(named.length === 0

@@ -100,6 +100,12 @@ export type ObjectWrite =
       readonly hidden?: true
     }
   | {
+      /** Merge patch: null takes a key away. */
+      readonly do: 'merge'
+      readonly path: string
+      readonly body: Readonly<Record<string, unknown>>
+    }
+  | {
       readonly do: 'delete'
       readonly path: string
       readonly apiVersion: string

@@ -2,11 +2,12 @@ import type { ClusterDriver, ClusterVault, KubernetesTarget } from '../../src/dr
 import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import { kubernetesWay } from '../../src/drivers/k3s/kubernetes-way.ts'
 import { kubernetesDriver } from '../../src/drivers/kubernetes/driver.ts'
-import type { Driver } from '../../src/drivers/port.ts'
+import type { Driver, DriverDeps } from '../../src/drivers/port.ts'
 import { createPowerDriver } from '../../src/drivers/power/driver.ts'
 import type { PowerDeps, PowerDriver } from '../../src/drivers/power-port.ts'
 import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
 import { sshDriver } from '../../src/drivers/ssh/driver.ts'
+import type { ClusterTools } from '../../src/engine/clusters/sessions.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { QuietRules } from '../../src/engine/quiet.ts'
@@ -31,6 +32,8 @@ export interface Killed {
 /** A controller as a process: real engine, planner, driver and store, on a simulated wire, that can be killed. */
 export interface Process {
   readonly engine: Engine
+  /** What a command of the same process speaks to the world with. */
+  readonly tools: { readonly drivers: readonly Driver[]; readonly deps: DriverDeps; readonly clusters?: ClusterTools }
   /** Resolves when the process was killed. */
   readonly death: Promise<Killed>
   /** Effect points passed so far: before and after every write, to the world and to the journal. */
@@ -260,34 +263,45 @@ export function startProcess(options: ProcessOptions): Process {
     },
     close: () => shell.close(),
   })
+  const drivers = [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver, sshDriver, kubernetesDriver]
+  const driverDeps: DriverDeps = {
+    clock: options.clock,
+    random: options.random,
+    openWire: ({ name }) => {
+      const other = options.wires?.get(name)
+      return other === undefined ? wire : mortal(other)
+    },
+    resolveSecret: async () => secret,
+    // Another process would answer in its own time, and a simulated day passes meanwhile.
+    expressions: evaluatedHere,
+    ...(ways === undefined
+      ? {}
+      : {
+          kubernetes: ({ cluster }: Connection) =>
+            kubernetesWay(cluster as ClusterDeclaration, async () => clusterTools(ways).deps),
+          openShell: ({ name }) => mortalShell(ways.openShell(hostOf(name))),
+        }),
+  }
   const engine = createEngine({
     clock: options.clock,
     random: options.random,
     store: options.sabotage?.store?.(store) ?? store,
-    drivers: [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver, sshDriver, kubernetesDriver],
+    drivers,
     ...(ways === undefined ? {} : { clusters: async () => clusterTools(ways), power: async () => powerTools(ways) }),
-    driverDeps: {
-      clock: options.clock,
-      random: options.random,
-      openWire: ({ name }) => {
-        const other = options.wires?.get(name)
-        return other === undefined ? wire : mortal(other)
-      },
-      resolveSecret: async () => secret,
-      // Another process would answer in its own time, and a simulated day passes meanwhile.
-      expressions: evaluatedHere,
-      ...(ways === undefined
-        ? {}
-        : {
-            kubernetes: ({ cluster }: Connection) =>
-              kubernetesWay(cluster as ClusterDeclaration, async () => clusterTools(ways).deps),
-          }),
-      ...(ways === undefined ? {} : { openShell: ({ name }) => mortalShell(ways.openShell(hostOf(name))) }),
-    },
+    driverDeps,
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
     ...defined({ quietRules: options.sabotage?.quietRules }),
   })
-  return { engine: witnessed(engine, options.disk), death, points: () => passed, kill, standstill, wake: () => wake() }
+  const tools = { drivers, deps: driverDeps, ...(ways === undefined ? {} : { clusters: clusterTools(ways) }) }
+  return {
+    engine: witnessed(engine, options.disk),
+    tools,
+    death,
+    points: () => passed,
+    kill,
+    standstill,
+    wake: () => wake(),
+  }
 }
 
 /** No step reaches a cluster whose intention is not on disk: asked at every step of every simulation. */

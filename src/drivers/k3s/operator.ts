@@ -13,6 +13,7 @@ import type { ClusterDeps, ClusterOperator } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
 import { copySnapshot } from './copy-snapshot.ts'
 import { goalReached } from './goals.ts'
+import { leaveNodes } from './leave.ts'
 import { adminCredentials, password, recoverSecrets, renewAuthorities } from './make-secrets.ts'
 import { emptyMemory } from './memory.ts'
 import {
@@ -112,6 +113,7 @@ export function createOperator(declaration: ClusterDeclaration, deps: ClusterDep
       const secrets = await deps.vault.read(declaration.name)
       return secrets === undefined ? undefined : adminCredentials(secrets, deps.clock.now(), lifeMs)
     },
+    leave: (surroundings, disks, signal) => leaveNodes(declaration, deps, surroundings, disks, signal),
     async recover(server, surroundings, signal) {
       const shell = surroundings.nodes.get(server)?.shell
       if (shell === undefined) return `there is no way into ${server}`

@@ -3,7 +3,7 @@ import { annotationsOf, type Foreign, labelsOf } from '../../kubernetes/objects.
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import type { ExpressionAnswer } from '../../model/expressions.ts'
-import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
+import { HOOK_RUN, type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
 import type { Change, Mark, ObservedResource, Resource } from '../../model/resource.ts'
 import type { Readiness } from '../../model/rules.ts'
 import type { ReleaseRecord } from './helm/record.ts'
@@ -19,6 +19,14 @@ const FORMER_JOB = 'croft.dev/former-job'
 const DEFINITIONS = 'croft.dev/definitions'
 
 const MARKS = [UID_LABEL, OWNER, ESTATE, DELETION, APPLIED, KEPT_BY, FORMER_JOB, DEFINITIONS] as const
+
+/** Metadata of a merge patch that takes the mark off. */
+export const NO_MARK = {
+  labels: { [UID_LABEL]: null },
+  annotations: Object.fromEntries(
+    [...MARKS.filter((name) => name !== UID_LABEL), HOOK_RUN].map((name) => [name, null]),
+  ),
+} as const
 
 export interface ObjectMark extends Mark {
   /** Hash of what was declared when we last wrote it. */

@@ -16,6 +16,7 @@ import { fieldChanges } from './diff.ts'
 import { ownedBy, REST_MANAGER } from './fields.ts'
 import { type HandoverStep, handoverStep, isMarkCopied, keeperBesides, trackedBy } from './handover.ts'
 import {
+  leaveRelease,
   releaseChanges,
   releaseCreation,
   releaseDeletion,
@@ -25,7 +26,7 @@ import {
 } from './helm/release-rules.ts'
 import { appliedHash, lookOf, markOf, type ObjectDetails, type ObjectMark, UID_LABEL, wantedOf } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
-import { applyStep, deletion, letGo, releaseStep, takeBackSteps, wakeStep } from './steps.ts'
+import { applyStep, deletion, leaveSteps, letGo, releaseStep, takeBackSteps, wakeStep } from './steps.ts'
 
 /** Objects of a cluster: compared field by field, applied by the server, found again by their label. */
 export const rules: Rules = {
@@ -132,6 +133,7 @@ export const rules: Rules = {
       ? undefined
       : { to: cleanText(to), steps: letGo(observed, cleanText(to)) }
   },
+  leaveSteps: (observed) => (isReleaseSeen(observed) ? leaveRelease(observed) : leaveSteps(observed)),
   deleteSteps: (observed) => (isReleaseSeen(observed) ? releaseDeletion(observed) : deletion(observed)),
   readiness(resource, observed) {
     const wanted = wantedOf(resource)

@@ -4,7 +4,7 @@ import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Step, StepOver } from '../../model/step.ts'
 import { objectPath } from './api.ts'
 import { MANAGER, REST_MANAGER } from './fields.ts'
-import { lookOf, marked, nameOnly, type ObjectMark, onlyMark } from './marks.ts'
+import { lookOf, marked, markOf, NO_MARK, nameOnly, type ObjectMark, onlyMark } from './marks.ts'
 
 /* Every call to a cluster, as data. */
 
@@ -94,6 +94,25 @@ export function letGo(observed: ObservedResource, to: string): readonly Step[] {
   const { named, plural } = seenObject(observed)
   const target = { object: named, plural, cluster: observed.host }
   return [patch('configure', `leave ${objectId(named)} to ${to}`, target, named, { as: MANAGER })]
+}
+
+/** Takes our label and annotations off an object. A merge patch: an apply without them would give up every field of croft's. */
+export function leaveSteps(observed: ObservedResource): readonly Step[] {
+  const { named, plural, object } = seenObject(observed)
+  if (markOf(object) === undefined) return []
+  return [
+    {
+      ...about(observed.host),
+      verb: 'mark',
+      summary: `take croft's mark off ${objectId(named)}`,
+      write: {
+        do: 'merge',
+        path: objectPath(named, plural),
+        body: { ...named, metadata: { ...named.metadata, ...NO_MARK } },
+      },
+      disruption: 'none',
+    },
+  ]
 }
 
 /** An object as it was seen, by what a call names. */

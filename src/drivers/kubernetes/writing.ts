@@ -32,6 +32,15 @@ export async function send(
     return outcomeOf(asked, doing)
   }
   if (write.do === 'helm') throw new Error(`${doing} is not a call to the API of a cluster`)
+  if (write.do === 'merge') {
+    const asked = await client.merge(
+      await pathFor(client, api, write.path, sortOf(write.body), signal),
+      write.body,
+      doing,
+      signal,
+    )
+    return asked.is === 'error' && asked.status === 404 ? { result: 'done' } : outcomeOf(asked, doing)
+  }
   const path = await applyPath(client, api, write, signal)
   const whole = await withValues(write, deps)
   const asked = await client.applyAs(path, whole, doing, signal)

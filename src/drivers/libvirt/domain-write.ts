@@ -1,6 +1,6 @@
 import type { VmDisk, VmNic } from '../../model/vm.ts'
 import { aliasOf } from './domain-view.ts'
-import { parseMark, writeDescription, writeMark, writeTags } from './marks.ts'
+import { parseMark, removeMark, writeDescription, writeMark, writeTags } from './marks.ts'
 import { targetOf } from './names.ts'
 import {
   childrenOf,
@@ -31,6 +31,10 @@ export type DiskToWrite = Pick<VmDisk, 'slot' | 'cache' | 'discard' | 'serial' |
  */
 export function writeValue(domain: XmlElement, path: string, value: unknown, places: HostPlaces): boolean {
   const [head = '', slot = '', field = ''] = path.split('.')
+  if (value === null && head === 'mark') {
+    removeMark(domain)
+    return true
+  }
   if (value === null && field === '') return takeOut(domain, head, slot)
   switch (head) {
     case 'mark':

@@ -67,6 +67,17 @@ export function writeMark(domain: XmlElement, mark: Mark, uuid: string): void {
   writeDescription(domain, readDescription(domain), mark)
 }
 
+/** Takes the mark out of the metadata and our line out of the description; what people wrote stays. */
+export function removeMark(domain: XmlElement): void {
+  const [metadata, node] = [find(domain, 'metadata'), markNode(domain)]
+  if (metadata !== undefined && node !== undefined) removeChild(metadata, node)
+  const description = find(domain, 'description')
+  if (description === undefined) return
+  const human = readDescription(domain)
+  if (human === '') removeChild(domain, description)
+  else setText(description, human)
+}
+
 /** What people wrote. */
 export function readDescription(domain: XmlElement): string {
   return textIn(find(domain, 'description'))

@@ -25,7 +25,7 @@ import {
 } from './place-rules.ts'
 import { type PlaceKind, placeKind } from './place-view.ts'
 import { discardStep, makeStep, poolPath, poolQueue, shutdownStep, startStep } from './steps.ts'
-import { adoptVmSteps, createVmSteps, deleteVmSteps, updateVmSteps } from './vm-steps.ts'
+import { adoptVmSteps, createVmSteps, deleteVmSteps, leaveVmSteps, updateVmSteps } from './vm-steps.ts'
 
 /** The pure half of the libvirt driver, by the type of the thing. */
 export const libvirtRules: Rules = rulesByType(
@@ -111,6 +111,7 @@ export const libvirtRules: Rules = rulesByType(
         allow: `delete them first: virsh snapshot-list ${observed.externalId}, virsh snapshot-delete ${observed.externalId} NAME`,
       }
     },
+    leaveSteps: (observed) => (observed.list === undefined ? leaveVmSteps(observed) : []),
     deleteSteps(observed) {
       if (placeConfigOf(observed) !== undefined) return deletePlaceSteps(observed)
       return observed.type === 'file' ? deleteFileSteps(observed) : deleteVmSteps(observed)

@@ -117,6 +117,22 @@ export function adoptVmSteps(resource: Resource, vm: VmSpec, observed: ObservedR
   ]
 }
 
+/** Takes the mark off the domain: its element of the metadata, and its line of the description. */
+export function leaveVmSteps({ host, externalId: uuid, mark, close }: ObservedResource): readonly Step[] {
+  if (mark === undefined) return []
+  return [
+    makeStep({
+      verb: 'mark',
+      summary: `take croft's mark off domain ${uuid} on ${host}`,
+      host,
+      do: 'set',
+      object: domainPath(uuid),
+      values: { mark: null },
+      digest: close?.digest,
+    }),
+  ]
+}
+
 /** Only volumes that are named after the machine go with it: everything else on it was somebody's before. */
 export function deleteVmSteps(observed: ObservedResource): readonly Step[] {
   const { host, externalId: uuid } = observed

@@ -1,6 +1,7 @@
 import { defined } from '../../lib/defined.ts'
 import type { ObservedResource, PowerState, Resource, Survey } from '../../model/resource.ts'
 import type { Step, StepOver } from '../../model/step.ts'
+import { splitDescription, splitTags, withoutMarkTags } from './marks.ts'
 import { type Option, type Params, type WantedGuest, wantedOf } from './option.ts'
 import { beforeOthers, withoutDigest } from './slots.ts'
 import { type CallStepParts, guestPath, hostQueue, makeStep, storageQueues } from './steps.ts'
@@ -60,6 +61,27 @@ export function adoptGuestSteps<Spec>(
   const wanted = wantedOf(resource, spec, guest.externalId, mark)
   const params = updateParams(options, wanted, close, new Set(['mark']))
   const summary = `mark ${called(guest)} on ${guest.host} as ${resource.key}`
+  return [guestStep(guest, 'PUT', '/config', { verb: 'mark', summary, params: withDigest(params, close?.digest) })]
+}
+
+/** Takes the mark off: our tags and our line of the description, and nothing that a person wrote beside them. */
+export function leaveGuestSteps({ type, host, externalId, close }: ObservedResource): readonly Step[] {
+  const guest: GuestPlace = { type: type === 'container' ? 'container' : 'vm', host, externalId }
+  const { tags, description } = close?.config ?? {}
+  const all = splitTags(tags)
+  const kept = withoutMarkTags(all)
+  const { human, line } = splitDescription(description)
+  const params: Params = {
+    ...(kept.length === all.length || kept.length === 0 ? {} : { tags: kept.join(';') }),
+    ...(line === undefined || human === '' ? {} : { description: human }),
+  }
+  const gone = [
+    ...(kept.length < all.length && kept.length === 0 ? ['tags'] : []),
+    ...(line !== undefined && human === '' ? ['description'] : []),
+  ]
+  if (gone.length > 0) params.delete = gone.join(',')
+  if (Object.keys(params).length === 0) return []
+  const summary = `take croft's mark off ${called(guest)} on ${host}`
   return [guestStep(guest, 'PUT', '/config', { verb: 'mark', summary, params: withDigest(params, close?.digest) })]
 }
 

@@ -40,9 +40,12 @@ export function dataDisks(observed: ObservedResource): readonly string[] {
 export function protectedGuest(observed: ObservedResource): Obstacle | undefined {
   if (flagOf(observed.close?.config.protection) !== true) return undefined
   const command = observed.type === 'container' ? 'pct' : 'qm'
+  const owner = observed.mark?.owner
+  const keep =
+    owner === undefined ? '' : `to keep it and take only croft off it, run croft leave ${owner}; to destroy it, `
   return {
     message: `id ${observed.externalId} on ${observed.host} is protected against removal in Proxmox`,
-    allow: `lift the protection first: declare protection: false before taking the declaration away, or run on ${observed.host}: ${command} set ${observed.externalId} --protection 0`,
+    allow: `${keep}lift the protection first: declare protection: false before taking the declaration away, or run on ${observed.host}: ${command} set ${observed.externalId} --protection 0`,
   }
 }
 

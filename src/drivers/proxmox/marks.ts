@@ -37,6 +37,11 @@ export function printTags(tags: readonly string[], uid: string): string {
   return [...inOrder, ...markTags(uid)].join(';')
 }
 
+/** The tags of people, as they wrote them. */
+export function withoutMarkTags(tags: readonly string[]): readonly string[] {
+  return tags.filter((tag) => !isOurs(tag.toLowerCase()))
+}
+
 function isOurs(tag: string): boolean {
   return tag === GENERAL_TAG || UID_TAG.test(tag)
 }

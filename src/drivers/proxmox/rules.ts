@@ -7,7 +7,7 @@ import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
 import { movedCardObstacles } from './bridges.ts'
 import { diskList, fileList } from './file-list.ts'
 import { createFileSteps, deleteFileSteps, diffFile, updateFileSteps, verifyFileSteps } from './file-rules.ts'
-import { rebootStep } from './guest-steps.ts'
+import { leaveGuestSteps, rebootStep } from './guest-steps.ts'
 import { dataDisks, irreplaceableDisks, protectedGuest, remadeBy } from './irreplaceable.ts'
 import { diffContainer } from './lxc/diff.ts'
 import { adoptContainerSteps, createContainerSteps, updateContainerSteps } from './lxc/plan-steps.ts'
@@ -152,6 +152,7 @@ export const proxmoxRules: Rules = rulesByType(
       return rootLane === true ? [destroyAsRoot(observed)] : undefined
     },
     undeletable: (observed) => (observed.list === undefined ? protectedGuest(observed) : undefined),
+    leaveSteps: (observed) => (observed.list === undefined ? leaveGuestSteps(observed) : []),
     deleteSteps(observed) {
       if (observed.type === 'setting') return settingRules.deleteSteps(observed)
       return observed.type === 'file' ? deleteFileSteps(observed) : deleteGuestSteps(observed)

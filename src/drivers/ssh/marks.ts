@@ -35,7 +35,8 @@ export function pendingOf(commands: readonly Command[]): Pending {
   return { again, boot: touchedBy(commands).boot }
 }
 
-const FOLDER = '/var/lib/croft/items'
+const HOME = '/var/lib/croft'
+const FOLDER = `${HOME}/items`
 
 export function markPath(id: string): string {
   return `${FOLDER}/${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
@@ -59,8 +60,23 @@ export function markCommands(
     ...defined({ ...more, estate: resource.estate }),
   }
   return [
-    { do: 'run', argv: ['mkdir', '-p', '-m', '0700', '--', '/var/lib/croft', FOLDER] },
+    { do: 'run', argv: ['mkdir', '-p', '-m', '0700', '--', HOME, FOLDER] },
     { do: 'put', path: markPath(id), content: `${JSON.stringify(mark)}\n`, mode: 0o600 },
+  ]
+}
+
+/** Removes the mark of an item, and croft's folders with the last one. */
+export function leaveCommands(id: string): readonly Command[] {
+  const rmdir = (folder: string): Command => ({
+    do: 'run',
+    argv: ['rmdir', '--ignore-fail-on-non-empty', '--', folder],
+  })
+  return [
+    { do: 'run', argv: ['mkdir', '-p', '-m', '0700', '--', HOME, FOLDER] },
+    { do: 'remove', path: markPath(id) },
+    { do: 'remove', path: `${HOME}/packages.log` },
+    rmdir(FOLDER),
+    rmdir(HOME),
   ]
 }
 

@@ -9,7 +9,7 @@ import { guarded } from './doors.ts'
 import { editOf } from './edit.ts'
 import { change } from './item.ts'
 import { rulesOf } from './items/registry.ts'
-import { type ItemMark, markCommands, markPath, pendingOf } from './marks.ts'
+import { type ItemMark, leaveCommands, markCommands, markPath, pendingOf } from './marks.ts'
 import { undoOfBoth } from './undo.ts'
 
 /** The one list of a host: everything that is wanted of it, and everything that croft changed there. */
@@ -64,6 +64,12 @@ export const rules: Rules = {
     return changes.some((one) => one.effect === 'restart') ? [...steps, rebootStep(resource, wanted, observed)] : steps
   },
   adoptSteps: () => [],
+  leaveSteps(observed) {
+    const { externalId: id, host } = observed
+    if (lookOf(observed)?.mark === undefined) return []
+    const commands: readonly Command[] = leaveCommands(id)
+    return [stepOf('mark', `take croft's mark off ${id}`, host, id, commands, ['single/undo'])]
+  },
   deleteSteps(observed) {
     const undo = lookOf(observed)?.mark?.undo ?? null
     const { externalId: id, host } = observed

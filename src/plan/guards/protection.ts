@@ -20,7 +20,7 @@ export const protection: Guard = {
         do: 'refuse',
         guard: 'protection',
         reason: `${entry.key} is a server of ${serverOf}, which is not declared here`,
-        allow: `declare ${serverOf} here with protect: false in one commit, and remove it in a later one`,
+        allow: `to keep it and take only croft off it, declare ${serverOf} again and run croft leave ${serverOf}; to destroy it, declare ${serverOf} here with protect: false in one commit, and remove it in a later one`,
       }
     }
     if (!policy.protect) return action
@@ -28,8 +28,7 @@ export const protection: Guard = {
       do: 'refuse',
       guard: 'protection',
       reason: `${entry.key} is protected from deletion`,
-      allow:
-        'lift the protection (annotation croft.dev/protect, field protect or protection) in one commit, and remove the declaration in a later one',
+      allow: `to keep it and take only croft off it, run croft leave ${entry.key}; to destroy it, lift the protection (annotation croft.dev/protect, field protect or protection) in one commit, and remove the declaration in a later one`,
     }
   },
 }

@@ -50,6 +50,17 @@ describe('[D-13] what shows nothing but its id', () => {
     })
 })
 
+test('what croft has left is not made a second time while Git still declares it, and is not taken for ours', () => {
+  const found = (record: Partial<ResourceRecord>, observed: ObservedResource) =>
+    identify(CHOSEN, FAKE_RULES, worldWith([observed]), ledgerWith({ known: [recordOf(CHOSEN, record)] })).is
+  const there = withConfig({ digest: 'd1', name: 'web' })
+  const left = { externalId: '108', status: 'Orphaned' } as const
+  assert.equal(found(left, there), 'foreign')
+  assert.equal(found({ externalId: '108', status: 'Running' }, there), 'absent', 'its mark was lost another way')
+  assert.equal(found({ ...left, externalId: '109' }, there), 'absent', 'it was another, and that one is gone')
+  assert.equal(found(left, guest(108, { of: 'Machine/web' })), 'ours', 'a mark counts as always')
+})
+
 test('only a close look says of which estate a guest is: until then what carries our uid may be ours', () => {
   const is = (observed: ObservedResource) => identify(CHOSEN, FAKE_RULES, worldWith([observed]), ledgerWith()).is
   const of = 'Machine/web'

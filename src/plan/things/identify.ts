@@ -83,7 +83,9 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   if (forming !== undefined && forming.close === undefined) return { is: 'unread', observed: forming }
 
   const adopt = resource.policy.adopt
-  const claimed = declaredId ?? adopt
+  // What croft has left stays where it is: a declaration that is still in Git must not make a second one.
+  const left = record?.status === 'Orphaned' ? recorded : undefined
+  const claimed = declaredId ?? adopt ?? left
   if (claimed === undefined) return { is: 'absent' }
   const there = world.guests.get(claimed)
   if (there === undefined) return { is: 'absent' }

@@ -16,6 +16,11 @@ const DELETION = 'croft.dev/release-deletion'
 const HOLDING = 'croft.dev/release-holding'
 const SOURCE = 'croft.dev/release-source'
 
+/** Labels of a merge patch that takes the mark off. */
+export const NO_RELEASE_LABELS = Object.fromEntries(
+  [RELEASE_UID, ADDON, ESTATE, DELETION, HOLDING, SOURCE].map((name) => [name, null]),
+)
+
 export interface ReleaseMark extends Mark {
   /** Hash of where the chart came from. */
   readonly source?: string

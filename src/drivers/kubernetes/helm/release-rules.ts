@@ -9,7 +9,7 @@ import { objectPath } from '../api.ts'
 import { MANAGER } from '../fields.ts'
 import { lookOf, type ReleaseDetails } from '../marks.ts'
 import { failed, here, waits } from '../readiness-words.ts'
-import { type ReleaseMark, releaseLabels, releaseMark, releaseSpec, sourceHash } from './marks.ts'
+import { NO_RELEASE_LABELS, type ReleaseMark, releaseLabels, releaseMark, releaseSpec, sourceHash } from './marks.ts'
 import { UNREADABLE } from './record.ts'
 import { valueChanges } from './values.ts'
 
@@ -208,6 +208,28 @@ function markStep(resource: Resource, wanted: WantedObject, { record }: ReleaseD
     write: { do: 'apply', path: objectPath(body, 'secrets'), body, as: MANAGER, force: true },
     disruption: 'none',
   }
+}
+
+/** Takes our labels off the record; Helm hands them on to no further revision. */
+export function leaveRelease(observed: ObservedResource): readonly Step[] {
+  const release = detailsOf(observed)
+  if (release === undefined || markIn(observed) === undefined) return []
+  const { name, namespace } = placeIn(observed)
+  const { record } = release
+  const named = { apiVersion: 'v1', kind: 'Secret', metadata: { name: record.name, namespace, uid: record.uid } }
+  return [
+    {
+      ...about(observed.host),
+      verb: 'mark',
+      summary: `take croft's mark off the release ${namespace}/${name}`,
+      write: {
+        do: 'merge',
+        path: objectPath(named, 'secrets'),
+        body: { ...named, metadata: { ...named.metadata, labels: NO_RELEASE_LABELS } },
+      },
+      disruption: 'none',
+    },
+  ]
 }
 
 /** One record of Helm goes, and nothing that it tells of. */

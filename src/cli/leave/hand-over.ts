@@ -1,0 +1,79 @@
+import { configYaml, nodeConfig } from '../../k3s/config.ts'
+import { formatToken } from '../../k3s/token.ts'
+import type { ClusterSecrets, NodeSpec } from '../../model/cluster.ts'
+import type { ClusterDeclaration } from '../../model/estate.ts'
+import type { MarkedThing } from './look.ts'
+
+/** A file of the directory that a person names: path below it, and text. Some of them are secrets. */
+export interface HandedFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** What makes a cluster itself, as K3s reads it, and how each node was set up. Pure. */
+export function clusterFiles(
+  { name, spec }: ClusterDeclaration,
+  secrets: ClusterSecrets,
+  kubeconfig: string | undefined,
+): readonly HandedFile[] {
+  const { caHash, password, agentPassword, formerPasswords, files } = secrets
+  const tokenOf = (user: string, secret: typeof password) =>
+    `${formatToken({ caHash, credentials: { user, password: secret.reveal() } })}\n`
+  return [
+    ...(kubeconfig === undefined ? [] : [{ path: `${name}/kubeconfig`, text: kubeconfig }]),
+    { path: `${name}/token`, text: tokenOf('server', password) },
+    { path: `${name}/agent-token`, text: tokenOf('node', agentPassword ?? password) },
+    ...(formerPasswords.length === 0
+      ? []
+      : [{ path: `${name}/former-tokens`, text: formerPasswords.map((one) => tokenOf('server', one)).join('') }]),
+    // With these files below /var/lib/rancher/k3s/server/tls a rebuilt cluster is the same cluster.
+    ...[...files].map(([path, secret]) => ({ path: `${name}/server/tls/${path}`, text: secret.reveal() })),
+    ...[...spec.servers, ...spec.agents].map((node) => ({
+      path: `${name}/nodes/${node.name}/config.yaml`,
+      text: `# K3s ${spec.version}, ${node.role}. Goes to /etc/rancher/k3s/config.yaml.\n${configYaml(nodeConfig(spec, node))}`,
+    })),
+  ]
+}
+
+/** An inventory for Ansible, in the groups that k3s-ansible knows. Pure. */
+export function inventory(clusters: readonly ClusterDeclaration[]): string {
+  const line = ({ name, nodeIps, machine }: NodeSpec, { hosts }: ClusterDeclaration) => {
+    const target = 'host' in machine ? hosts.get(machine.host) : undefined
+    const address = target?.address ?? nodeIps[0]
+    return [
+      name,
+      ...(address === undefined ? [] : [`ansible_host=${address}`]),
+      ...(target === undefined ? [] : [`ansible_port=${target.port}`, `ansible_user=${target.user}`]),
+    ].join(' ')
+  }
+  return clusters
+    .map((cluster) => {
+      const { name, spec } = cluster
+      const group = name.replaceAll(/[^A-Za-z0-9_]/g, '_')
+      const members = (nodes: readonly NodeSpec[]) => nodes.map((node) => `${line(node, cluster)}\n`).join('')
+      return `[${group}_server]\n${members(spec.servers)}\n[${group}_agent]\n${members(spec.agents)}\n[${group}:children]\n${group}_server\n${group}_agent\n\n[${group}:vars]\nk3s_version=${spec.version}\n`
+    })
+    .join('\n')
+}
+
+/** The provider's type of a guest, and how it calls one. */
+const IMPORTS: Readonly<Record<string, { readonly type: string; readonly provider: string }>> = {
+  'proxmox vm': { type: 'proxmox_virtual_environment_vm', provider: 'bpg/proxmox' },
+  'proxmox container': { type: 'proxmox_virtual_environment_container', provider: 'bpg/proxmox' },
+  'libvirt vm': { type: 'libvirt_domain', provider: 'dmacvicar/libvirt' },
+}
+
+/** `import` blocks for OpenTofu: `tofu plan -generate-config-out=guests.tf` writes the rest. Pure. */
+export function importBlocks(marked: readonly MarkedThing[]): string {
+  return marked
+    .flatMap(({ key, connection, observed: { type, host, externalId } }) => {
+      const known = IMPORTS[`${connection.driver} ${type}`]
+      if (known === undefined) return []
+      const name = key.slice(key.indexOf('/') + 1).replaceAll(/[^A-Za-z0-9_]/g, '_')
+      const id = connection.driver === 'proxmox' ? `${host}/${externalId}` : externalId
+      return [
+        `# ${key}; provider ${known.provider}\nimport {\n  to = ${known.type}.${/^[A-Za-z_]/.test(name) ? name : `_${name}`}\n  id = ${JSON.stringify(id)}\n}\n`,
+      ]
+    })
+    .join('\n')
+}

@@ -1,0 +1,89 @@
+import type { KubernetesClient } from '../../kubernetes/client.ts'
+import { segment } from '../../kubernetes/client.ts'
+import { annotationsOf, type Foreign, labelsOf, objectName } from '../../kubernetes/objects.ts'
+import type { ClusterDeps, ClusterSurroundings } from '../cluster-port.ts'
+import { createAccess, type NodesAnswer } from './access.ts'
+import { MARKS, readWork } from './marks.ts'
+import { askProgram, placeProgram } from './node-lane.ts'
+
+/** What every key of croft's on a Node begins with. */
+const OURS = 'croft.dev/'
+/** A Power's mark says what it took from the Node, and only the Power gives that back. */
+const POWER = 'croft.dev/power'
+
+/**
+ * Takes croft off the nodes of a cluster: its keys and cordons off their Nodes, its gates and programs off their disks.
+ * K3s is not restarted. Returns what is still there, by node.
+ */
+export async function leaveNodes(
+  declaration: Parameters<typeof createAccess>[0],
+  deps: ClusterDeps,
+  { nodes: reached }: ClusterSurroundings,
+  disks: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { spec, name } = declaration
+  const problems = new Map<string, string>()
+  const secrets = await deps.vault.read(name)
+  const access = createAccess(declaration, deps)
+  try {
+    const listed = secrets?.formed === true ? await access.nodes(secrets, signal) : undefined
+    const client = secrets === undefined ? undefined : access.client(secrets)
+    for (const { name: node } of [...spec.servers, ...spec.agents]) {
+      const problem =
+        (await leaveNode(client, listed, node, signal)) ??
+        (disks.has(node) ? await leaveDisk(reached.get(node)?.shell, node, signal) : undefined)
+      if (problem !== undefined) problems.set(node, problem)
+    }
+  } finally {
+    await access.close()
+  }
+  return problems
+}
+
+async function leaveNode(
+  client: KubernetesClient | undefined,
+  listed: NodesAnswer | undefined,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  // A cluster that was never formed has no Nodes.
+  if (listed === undefined || client === undefined) return undefined
+  if (listed.api !== 'yes') return `the API does not answer, so croft's marks stay on its Node: ${listed.message}`
+  const node = listed.nodes.find((one) => objectName(one) === name)
+  const patch = node === undefined ? undefined : leavePatch(node)
+  if (patch === undefined) return undefined
+  if (typeof patch === 'string') return patch
+  const asked = await client.merge(`/api/v1/nodes/${segment(name)}`, patch, `take croft's marks off ${name}`, signal)
+  if (asked.is === 'answer') return undefined
+  return asked.is === 'error' ? asked.refusal.message : asked.message
+}
+
+/** Returns the patch that takes croft's keys and cordon off a Node, or why that cannot be. Undefined: it carries none. Pure. */
+export function leavePatch(node: Foreign): Foreign | string | undefined {
+  const ours = (names: Iterable<string>) => [...names].filter((name) => name.startsWith(OURS))
+  const annotations = ours(annotationsOf(node).keys())
+  const labels = ours(labelsOf(node).keys())
+  if (annotations.some((name) => name.startsWith(POWER))) return 'a Power has put it to rest; run croft power on first'
+  if (annotations.length + labels.length === 0) return undefined
+  const none = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, null]))
+  const cordoned = readWork(annotationsOf(node).get(MARKS.work))?.cordoned === true
+  return {
+    metadata: { annotations: none(annotations), labels: none(labels) },
+    ...(cordoned ? { spec: { unschedulable: null } } : {}),
+  }
+}
+
+async function leaveDisk(
+  shell: Parameters<typeof placeProgram>[0] | undefined,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (shell === undefined) return `there is no way into ${name}: start it, or mend its SSH or guest agent`
+  // Also a node that is rid of croft gets the program again: only the program can tell that nothing is left.
+  const problem = await placeProgram(shell, signal)
+  if (problem !== undefined) return problem
+  const answer = await askProgram(shell, ['leave'], signal)
+  if (answer.is === 'answer') return undefined
+  return answer.is === 'refused' ? answer.error : answer.message
+}
