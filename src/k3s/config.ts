@@ -108,6 +108,8 @@ function apiUrl(host: string): string {
 
 /** Keys of config.yaml that say how a node came in, not how it runs: no reason to restart it. */
 const ARRIVAL = new Set(['cluster-init', 'server', 'token-file', 'agent-token-file'])
+/** K3s reads them for a new Node alone, or adds them at a start. On a Node that is there the API changes them. */
+const OF_THE_API = new Set(['node-label', 'node-taint'])
 
 /** Changes when, and only when, a running node would have to be restarted to be as declared. */
 export function configHash(spec: ClusterSpec, node: NodeSpec): string {
@@ -122,7 +124,7 @@ export function configHash(spec: ClusterSpec, node: NodeSpec): string {
 const hashes = new WeakMap<ClusterSpec, Map<NodeSpec, string>>()
 
 function computeHash(spec: ClusterSpec, node: NodeSpec): string {
-  const config = Object.entries(nodeConfig(spec, node)).filter(([key]) => !ARRIVAL.has(key))
+  const config = Object.entries(nodeConfig(spec, node)).filter(([key]) => !ARRIVAL.has(key) && !OF_THE_API.has(key))
   // K3s reads registries.yaml when it starts, like config.yaml.
   const entries: [string, unknown][] =
     spec.registries === undefined ? config : [...config, ['registries.yaml', spec.registries]]

@@ -145,6 +145,21 @@ export interface KubeNode {
   readonly args?: Readonly<Record<string, readonly string[]>>
   /** Hash of the declared configuration that it was last started with; from our annotation. */
   readonly configHash?: string
+  /** Labels and taints, and which of them croft set. */
+  readonly labels?: NodeLabels
+}
+
+/** Labels by key, and taints as `key=value:Effect`. */
+export interface LabelSet {
+  readonly labels: Readonly<Record<string, string>>
+  readonly taints: readonly string[]
+}
+
+export interface NodeLabels extends LabelSet {
+  /** What croft noted on the Node when it last set them. */
+  readonly noted?: LabelSet
+  /** What K3s was started with. */
+  readonly started: LabelSet
 }
 
 /** Our mark on a Node that is under work: the lock that keeps a second node from being touched. */

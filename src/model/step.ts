@@ -256,6 +256,8 @@ export type ClusterVerb =
   | 'clear-removed-mark'
   | 'delete-node'
   | 'delete-node-password'
+  /** Set labels and taints of the Node as declared, and note which are croft's; one write. */
+  | 'label-node'
   | 'snapshot'
   | 'run-health-checks'
 

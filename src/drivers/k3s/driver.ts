@@ -11,6 +11,7 @@ import { observeCluster } from './observe.ts'
 import { createOperator } from './operator.ts'
 import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } from './steps/bootstrap.ts'
 import { readBackSecrets, runHealthCheck } from './steps/health-check.ts'
+import { labelNode } from './steps/label-node.ts'
 import { clearRemovedMark, cordon, deleteJoinToken, drain, noteFormed, uncordon } from './steps/node-marks.ts'
 import { configureK3s, deleteNode, deleteNodePassword, removeMember, rewriteK3s, upgradeK3s } from './steps/removal.ts'
 import { restartK3s, snapshot, stopK3s, wipeStopped } from './steps/service.ts'
@@ -133,6 +134,7 @@ const STEPS: Readonly<Record<ClusterVerb, PerformStep>> = {
   'clear-removed-mark': clearRemovedMark,
   'delete-node': deleteNode,
   'delete-node-password': deleteNodePassword,
+  'label-node': labelNode,
   snapshot,
   'run-health-checks': runHealthCheck,
 }

@@ -1,7 +1,7 @@
-import { timeOf } from '../../kubernetes/objects.ts'
+import { recordOf, textsOf, timeOf } from '../../kubernetes/objects.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import type { WorkPurpose } from '../../model/cluster.ts'
-import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
+import type { KubeNode, LabelSet, NodeWork } from '../../model/observed-cluster.ts'
 
 /** Names of what croft leaves on a Node. They are all that a rollout remembers. */
 export const MARKS = {
@@ -9,6 +9,7 @@ export const MARKS = {
   changed: 'croft.dev/changed',
   givenUp: 'croft.dev/drain-given-up',
   configHash: 'croft.dev/config-hash',
+  labels: 'croft.dev/labels',
 } as const
 
 /** What K3s itself writes on a Node. */
@@ -43,6 +44,16 @@ export function readWork(text: string | undefined): NodeWork | undefined {
     cordoned: value?.cordoned === true,
     ...(changedMs === undefined ? {} : { changedMs }),
   }
+}
+
+/** Undefined when there is none, or none that croft can read: then only the flags of K3s say what croft set. */
+export function readLabelSet(text: string | undefined): LabelSet | undefined {
+  const value = recordIn(text ?? '')
+  if (value === undefined) return undefined
+  const labels = Object.entries(recordOf(value.labels)).flatMap(([key, one]) =>
+    typeof one === 'string' ? [[key, one] as const] : [],
+  )
+  return { labels: Object.fromEntries(labels), taints: textsOf(value.taints) }
 }
 
 export function formatGivenUp(target: string, atMs: number): string {

@@ -18,7 +18,7 @@ import {
 } from '../../kubernetes/objects.ts'
 import type { NodeRole } from '../../model/cluster.ts'
 import type { KubeNode, YesNoUnknown } from '../../model/observed-cluster.ts'
-import { K3S_MARKS, MARKS, readGivenUp, readWork } from './marks.ts'
+import { K3S_MARKS, MARKS, readGivenUp, readLabelSet, readWork } from './marks.ts'
 
 /** What a Node object says, as far as it concerns the cluster's life. */
 export interface ObservedKubeNode {
@@ -69,6 +69,15 @@ export function readNode(object: Foreign): ObservedKubeNode | undefined {
     ...optional('removedNameMark', annotations.has(K3S_MARKS.removedName) ? true : undefined),
     ...optional('args', args),
     ...optional('configHash', annotations.get(MARKS.configHash)),
+    labels: {
+      labels: Object.fromEntries(labels),
+      taints: recordsOf(at(object, 'spec', 'taints')).map(textOfTaint),
+      started: {
+        labels: Object.fromEntries((args?.['node-label'] ?? []).map((label) => splitAt(label, '='))),
+        taints: args?.['node-taint'] ?? [],
+      },
+      ...optional('noted', readLabelSet(annotations.get(MARKS.labels))),
+    },
   }
   return {
     name,
@@ -79,6 +88,16 @@ export function readNode(object: Foreign): ObservedKubeNode | undefined {
     ...optional('machineId', machineId === undefined || /^[0-]*$/.test(machineId) ? undefined : machineId),
     ...optional('architecture', nameOf(at(object, 'status', 'nodeInfo', 'architecture'))),
   }
+}
+
+export function textOfTaint({ key, value, effect }: Foreign): string {
+  const [name, said] = [textOf(key) ?? '', textOf(value) ?? '']
+  return `${name}${said === '' ? '' : `=${said}`}:${textOf(effect) ?? ''}`
+}
+
+function splitAt(text: string, mark: string): readonly [string, string] {
+  const index = text.indexOf(mark)
+  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)]
 }
 
 function readyOf(condition: Foreign | undefined): YesNoUnknown {

@@ -7,6 +7,7 @@ import { certificatesEnding } from './certificates.ts'
 import { departing } from './departing.ts'
 import { type ClusterFinding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn } from './finding.ts'
 import { ghostsOut } from './ghosts.ts'
+import { labelled } from './labels.ts'
 import { giveBack } from './node-work.ts'
 import { clusterPhase, nodeRows } from './phases.ts'
 import type { GuardAnswer } from './quorum.ts'
@@ -31,7 +32,7 @@ export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: 
   const rollsOut = view.servers.some((node) => kubeOf(node) !== undefined && !isLeftAsFound(view, node))
   const nodes = nodeRows(view)
   return {
-    ...merge([finding, housekeeping(view), certificatesEnding(view)]),
+    ...merge([finding, housekeeping(view), labelled(view, finding), certificatesEnding(view)]),
     phase: clusterPhase(
       view,
       finding,

@@ -108,6 +108,7 @@ const KUBERNETES: readonly ClusterVerb[] = [
   'clear-removed-mark',
   'delete-node',
   'delete-node-password',
+  'label-node',
   'delete-join-token',
 ]
 const MACHINE: readonly ClusterVerb[] = [

@@ -1,6 +1,7 @@
 import type { NodeRole } from '../../model/cluster.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { isUnasked } from './bootstrap.ts'
+import { labelsToSet } from './labels.ts'
 import { isDue } from './orders.ts'
 import { movedNode, movedServer, rolloutOf, wantedChange } from './rollout.ts'
 import { isLeftAsFound } from './taken-over.ts'
@@ -88,6 +89,8 @@ function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'nam
   }
   const change = wantedChange(view, node, rollout)
   if (change?.purpose === 'configure') return { becomes: 'changes', text: 'restarted with changed settings' }
+  const labels = change === undefined ? labelsToSet(view, node) : undefined
+  if (labels !== undefined) return { becomes: 'changes', text: `${labels}, without a restart` }
   if (change?.purpose === 'restart') return { becomes: 'changes', text: `drained and restarted for ${change.target}` }
   return { becomes: 'nothing', text: '' }
 }

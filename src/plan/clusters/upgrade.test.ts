@@ -496,7 +496,7 @@ describe('[D-10] a node whose declared address is no longer that of its machine'
     assert.deepEqual([refusal?.node, refusal?.guard], ['a1', 'address-moved'])
     assert.match(refusal?.reason ?? '', /^a1 is in the cluster as 10\.0\.0\.4 and is now declared with 10\.0\.0\.5/)
     assert.match(refusal?.allow ?? '', /write address: 10\.0\.0\.4 for a1 .* croft cluster replace \S+ a1$/)
-    const labelled = wanted.agents.map((node) => ({ ...node, labels: { room: 'cellar' } }))
+    const labelled = wanted.agents.map((node) => ({ ...node, flags: { 'kubelet-arg': ['v=2'] } }))
     const others = coordinate({ ...wanted, agents: labelled }, observed(addressed(ips)), NOW)
     assert.deepEqual(plannedSteps(others), ['cordon a2'])
     assert.deepEqual(plannedGuards(others), ['address-moved'])

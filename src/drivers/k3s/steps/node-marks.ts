@@ -1,5 +1,5 @@
 import { blockedBy } from '../../../kubernetes/api-errors.ts'
-import { type KubernetesClient, segment } from '../../../kubernetes/client.ts'
+import { segment } from '../../../kubernetes/client.ts'
 import { at, type Foreign, isRecord, nameOf, textsOf } from '../../../kubernetes/objects.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { inParallel } from '../../../lib/parallel.ts'
@@ -98,7 +98,7 @@ type PatchNode = (patch: Foreign, doing: string) => Promise<Outcome>
 /** Reads the Node, and sends what was decided with the version that was read: never over somebody else's change. */
 export async function onNode(
   actor: StepContext,
-  work: (seen: ObservedKubeNode, patch: PatchNode, client: KubernetesClient) => Promise<Outcome>,
+  work: (seen: ObservedKubeNode, patch: PatchNode, object: Foreign) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { signal } = actor
   const path = `/api/v1/nodes/${segment(nodeName(actor))}`
@@ -116,7 +116,7 @@ export async function onNode(
       actor.memory.touched.add(seen.name)
       return outcome
     }
-    return work(seen, patch, client)
+    return work(seen, patch, asked.value)
   })
 }
 

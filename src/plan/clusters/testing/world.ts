@@ -374,6 +374,7 @@ function act(
       if (held) world.snapshots.push({ atMs: world.nowMs, node: name })
       return
     case 'clear-removed-mark':
+    case 'label-node':
     case 'run-health-checks':
       return
   }

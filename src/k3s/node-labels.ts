@@ -1,0 +1,77 @@
+import type { NodeSpec } from '../model/cluster.ts'
+import type { LabelSet, NodeLabels } from '../model/observed-cluster.ts'
+
+export interface LabelChange {
+  readonly set: Readonly<Record<string, string>>
+  readonly remove: readonly string[]
+  readonly addTaints: readonly string[]
+  readonly removeTaints: readonly string[]
+}
+
+type Declared = Pick<NodeSpec, 'labels' | 'taints'>
+
+/**
+ * The way from what a Node carries to what is declared; undefined if nothing differs. Only what croft set is removed, and
+ * only as croft set it: labels and taints of people and of other controllers stay.
+ */
+export function labelChange(declared: Declared, seen: NodeLabels): LabelChange | undefined {
+  const noted = seen.noted ?? { labels: {}, taints: [] }
+  const set = Object.entries(declared.labels).filter(([key, value]) => own(seen.labels, key) !== value)
+  const given = [...Object.entries(noted.labels), ...Object.entries(seen.started.labels)]
+  const remove = given.filter(([key, value]) => !(key in declared.labels) && own(seen.labels, key) === value)
+  const there = new Set(seen.taints.map(taintText))
+  const wanted = declared.taints.map(taintText)
+  const addTaints = wanted.filter((taint) => !there.has(taint))
+  const gone = [...noted.taints, ...seen.started.taints].map(taintText)
+  const removeTaints = [...there].filter(
+    (taint) =>
+      !wanted.includes(taint) &&
+      // A node has one taint of a key and effect: another value takes its place.
+      (gone.includes(taint) || addTaints.some((added) => placeOf(added) === placeOf(taint))),
+  )
+  const isNoted = seen.noted === undefined ? isEmptySet(declared) : isSame(declared, noted)
+  if (set.length + remove.length + addTaints.length + removeTaints.length === 0 && isNoted) return undefined
+  const keys = [...new Set(remove.map(([key]) => key))].sort()
+  return { set: Object.fromEntries(set), remove: keys, addTaints, removeTaints }
+}
+
+/** `gpu=db:NoSchedule`, as K3s and kubectl write it. One without a value has no `=`. */
+export function taintText(taint: string): string {
+  return taint.replace(/^([^=:]+)=:/, '$1:')
+}
+
+/** `key:Effect`. */
+function placeOf(taint: string): string {
+  return taint.replace(/^([^=:]+)(=[^:]*)?:/, '$1:')
+}
+
+/** For a person: `label room=cellar, without taint gpu:NoSchedule`. */
+export function changeText({ set, remove, addTaints, removeTaints }: LabelChange): string {
+  const words = [
+    ...Object.entries(set).map(([key, value]) => `label ${key}=${value}`),
+    ...remove.map((key) => `without label ${key}`),
+    ...addTaints.map((taint) => `taint ${taint}`),
+    ...removeTaints.map((taint) => `without taint ${taint}`),
+  ]
+  return words.length === 0 ? "a note of which labels and taints are croft's" : words.join(', ')
+}
+
+function own(labels: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined
+}
+
+function isEmptySet({ labels, taints }: Declared): boolean {
+  return Object.keys(labels).length + taints.length === 0
+}
+
+function isSame(declared: Declared, noted: LabelSet): boolean {
+  return JSON.stringify(sorted(declared)) === JSON.stringify(sorted(noted))
+}
+
+/** As it is noted on the Node. */
+export function sorted({ labels, taints }: Declared): LabelSet {
+  return {
+    labels: Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))),
+    taints: taints.map(taintText).sort(),
+  }
+}
