@@ -72,7 +72,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
       ref,
       pollMs: poll,
       ...terms,
-      open: ({ lastGood, mayReturnTo }) =>
+      open: ({ lastGood, mayReturnTo, inForce }) =>
         fetching(
           followRepository({
             name,
@@ -83,7 +83,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
             reader,
             access: accessOf(config, deps),
             ...(config.tag === undefined ? {} : { tags: true }),
-            ...defined({ path: config.path, lastGood }),
+            ...defined({ path: config.path, lastGood, inForce }),
             ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
           }),
           config,

@@ -24,7 +24,11 @@ export interface Source {
   /** Each object stands for itself: a wrong one is refused by name and takes nothing from the others. */
   readonly alone?: boolean
   /** Begins to follow it, from the commit that was in force when we were last here. */
-  open(options: { readonly lastGood?: string; mayReturnTo(commit: string): boolean }): RepositoryFollower
+  open(options: {
+    readonly lastGood?: string
+    mayReturnTo(commit: string): boolean
+    inForce?(): string | undefined
+  }): RepositoryFollower
 }
 
 /** What is in force from one source, and how the last look at it went. */

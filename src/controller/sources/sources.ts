@@ -56,8 +56,10 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     deps.sources.map(async (source): Promise<SourceState> => {
       const lastGood = await store.getValue(`source/${source.name}`)
       const mayReturnTo = (commit: string) => mayReturn.has(`${source.name}@${commit}`)
-      const followed = source.open({ mayReturnTo, ...(lastGood === undefined ? {} : { lastGood }) })
-      return { source, followed, dueMs: clock.monotonicMs() }
+      const inForce = () => state.revision?.id ?? lastGood
+      const followed = source.open({ mayReturnTo, inForce, ...(lastGood === undefined ? {} : { lastGood }) })
+      const state: SourceState = { source, followed, dueMs: clock.monotonicMs() }
+      return state
     }),
   )
 

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { LIMITS } from '../../lib/limits.ts'
+import { maskMessage } from '../../model/masked/secret-text.ts'
 import { printable } from '../yaml/excerpt.ts'
 
 /** git could not do what it was asked. The message is git's own, made safe to show. */
 export class GitFailed extends Error {
   constructor(what: string, text: string) {
-    super(
-      `git ${what} failed: ${printable(withoutPasswords(text).trim().split('\n').slice(-3).join(' ')).slice(0, 500)}`,
-    )
+    super(`git ${what} failed: ${printable(maskMessage(text).trim().split('\n').slice(-3).join(' ')).slice(0, 500)}`)
     this.name = 'GitFailed'
   }
 }
@@ -140,8 +139,4 @@ function environment({ sshCommand = 'ssh -oBatchMode=yes', alone }: GitRun): Nod
     SSH_ASKPASS: 'true',
     GIT_SSH_COMMAND: sshCommand,
   }
-}
-
-function withoutPasswords(text: string): string {
-  return text.replaceAll(/(https?:\/\/)[^@\s/]*@/g, '$1***@')
 }

@@ -7,8 +7,9 @@ import { after, test } from 'node:test'
 import { createParseCache } from '../files/parse-cache.ts'
 import { readTree } from '../read-tree.ts'
 import { told, vmManifest } from '../testing/fixture.ts'
-import { fetchMirror, readCommit, resolveCommit } from './git.ts'
+import { readCommit, resolveCommit } from './git.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
+import { fetchMirror } from './mirror.ts'
 
 const roots: string[] = []
 after(() => {

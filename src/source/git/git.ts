@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { posix } from 'node:path'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { setAside, type UnreadPath } from '../../model/unread.ts'
@@ -11,7 +10,7 @@ import { leadsAbove } from '../kustomize/tree.ts'
 import { readHere } from '../read-here.ts'
 import type { SourceReader } from '../reader.ts'
 import { gitLog } from './git-log.ts'
-import { refusedRef, refusedRemote } from './git-names.ts'
+import { refusedRef } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
 import { changedRevision, type Revision, type SourceFile } from './revision.ts'
 
@@ -35,24 +34,6 @@ export async function resolveCommit(repository: string, ref: string, options: Co
   const commit = output.toString('utf8').trim()
   if (commit === '') throw new GitFailed('rev-parse', `there is no branch, tag or commit ${ref}`)
   return commit
-}
-
-/** Brings the branches of a remote into a bare repository beside us. Nothing is checked out, nothing is run. */
-export async function fetchMirror(
-  url: string,
-  directory: string,
-  options: Common & { readonly allowLocal?: boolean; readonly tags?: boolean } = {},
-): Promise<void> {
-  const { tags = false, ...common } = options
-  const refused = refusedRemote(url, options.allowLocal)
-  if (refused !== undefined) throw new GitFailed('fetch', `the address is refused: ${refused}`)
-  if (!existsSync(join(directory, 'HEAD'))) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-    await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })
-  }
-  const refspecs = ['+refs/heads/*:refs/heads/*', ...(tags ? ['+refs/tags/*:refs/tags/*'] : [])]
-  const flags = ['--quiet', '--prune', '--force', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance']
-  await runGit({ directory, arguments: ['fetch', ...flags, '--end-of-options', url, ...refspecs], ...common })
 }
 
 export interface ReadCommitOptions {

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
@@ -241,4 +250,77 @@ test('a tag is followed, and the facts of a commit are safe to show', async () =
     author: 'someone',
     committedMs: 0,
   })
+})
+
+/** Ways in which a power cut, or a git that was killed, leaves a mirror. */
+const BROKEN: Readonly<Record<string, (mirror: string, head: string) => void>> = {
+  'an empty branch': (mirror) => writeFileSync(join(mirror, 'refs/heads/main'), ''),
+  'a branch of nonsense': (mirror) => writeFileSync(join(mirror, 'refs/heads/main'), 'x'.repeat(40)),
+  'the lock of a branch': (mirror) => writeFileSync(join(mirror, 'refs/heads/main.lock'), ''),
+  'the lock of packed branches': (mirror) => {
+    execFileSync('git', ['-C', mirror, 'pack-refs', '--all'])
+    writeFileSync(join(mirror, 'packed-refs.lock'), '')
+  },
+  'an empty object': (mirror, head) => {
+    const object = join(mirror, 'objects', head.slice(0, 2), head.slice(2))
+    rmSync(object, { force: true })
+    writeFileSync(object, '')
+  },
+  'no objects': (mirror) => rmSync(join(mirror, 'objects'), { recursive: true }),
+  'an empty configuration': (mirror) => writeFileSync(join(mirror, 'config'), ''),
+  'an empty HEAD': (mirror) => writeFileSync(join(mirror, 'HEAD'), ''),
+}
+
+for (const [what, harm] of Object.entries(BROKEN)) {
+  test(`a mirror with ${what} is fetched anew, and its source goes on`, async () => {
+    const name = `broken-${what.replaceAll(' ', '-')}`
+    const { commit, follow, mirror, git } = repository(name)
+    const first = commit()
+    git('push', '--quiet', 'origin', 'HEAD:refs/heads/other')
+    const followed = follow()
+    await followed.look(signal)
+    harm(mirror, first)
+    git('push', '--quiet', 'origin', ':refs/heads/other')
+    const second = commit()
+    const seen = await followed.look(signal)
+    assert.equal(seen.is === 'new' ? seen.revision.id : seen, second)
+    harm(mirror, second)
+    const third = commit()
+    const restarted = await follow({ lastGood: second }).look(signal)
+    assert.equal(restarted.is === 'new' ? restarted.revision.id : restarted, third)
+    assert.deepEqual(
+      readdirSync(root).filter((one) => one.startsWith(`${name}.mirror.`)),
+      [],
+    )
+  })
+}
+
+test('a remote that is away costs no mirror', async () => {
+  const { commit, follow, mirror, remote } = repository('away-not-broken')
+  const first = commit()
+  const followed = follow()
+  await followed.look(signal)
+  renameSync(remote, `${remote}.away`)
+  const look = await followed.look(signal)
+  assert.equal(look.is === 'kept' && look.reason, 'unreachable')
+  const kept = await follow({ lastGood: first }).look(signal)
+  assert.equal(kept.is === 'new' ? kept.revision.id : kept, first, 'what was in force is read from the mirror')
+  assert.ok(existsSync(join(mirror, 'HEAD')))
+})
+
+test('a commit that never came into force may be amended', async () => {
+  const anna = key('anna-amends')
+  const signers = { allowedSigners: join(root, 'amends') }
+  writeFileSync(signers.allowedSigners, `anna@example.org ${readFileSync(`${anna}.pub`, 'utf8')}`)
+  const { commit, follow, git } = repository('amended')
+  const first = commit(anna)
+  const followed = follow({ signers, inForce: () => first })
+  await followed.look(signal)
+  const refused = commit(anna, vmManifest('vmId: nonsense', 'a'))
+  await followed.look(signal)
+  git('reset', '--quiet', '--hard', first)
+  const amended = commit(anna)
+  assert.notEqual(amended, refused)
+  const look = await followed.look(signal)
+  assert.equal(look.is === 'new' ? look.revision.id : look, amended)
 })

@@ -7,8 +7,9 @@ import { type SourceReader, TooCostly } from '../reader.ts'
 import { changedFiles } from './changed-files.ts'
 import { type CommitFacts, commitFacts, standsOn } from './commit-facts.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
-import { fetchMirror, readCommit, resolveCommit } from './git.ts'
+import { readCommit, resolveCommit } from './git.ts'
 import { GitFailed } from './git-run.ts'
+import { fetchMirror, type MirrorOptions, renewMirror } from './mirror.ts'
 import { remoteAdvice } from './remote-advice.ts'
 import type { Revision } from './revision.ts'
 import { refusedSignature, type Signers } from './signatures.ts'
@@ -27,6 +28,8 @@ export interface FollowOptions {
   readonly signers?: Signers
   /** The commit that was in force when we were last here. It stays in force where the newest cannot be followed. */
   readonly lastGood?: string
+  /** The commit that is in force now: one that was only read binds nobody. */
+  readonly inForce?: () => string | undefined
   /** A step back in history that a person has allowed, by its commit. */
   readonly mayReturnTo?: (commit: string) => boolean
   /** What the source is called where a person allows that. */
@@ -89,38 +92,45 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
     if (signers === undefined) return undefined
     const unsigned = await refusedSignature(mirror, commit, signers, signal)
     if (unsigned !== undefined) return { reason: 'unsigned', message: unsigned, commit }
-    const before = lastGood?.id ?? remembered
+    const before = options.inForce?.() ?? lastGood?.id ?? remembered
     if (before === undefined || before === commit || (await standsOn(mirror, commit, before, signal))) return undefined
     if (options.mayReturnTo?.(commit) === true) return undefined
     const message = `commit ${commit.slice(0, 12)} does not stand on ${before.slice(0, 12)}, which is in force: somebody forced an older history; run croft ask approve Source/${options.name ?? ref}@${commit}, approve it on the page, or push the newer commits again`
     return { reason: 'rewound', message, commit }
   }
 
-  const fetch = async (signal: AbortSignal) => {
+  const ofRemote = async <T>(signal: AbortSignal, work: (options: MirrorOptions) => Promise<T>): Promise<T> => {
     const { prepare, ...settings } = access
     const tidy = await prepare?.()
     try {
-      await fetchMirror(remote, mirror, { signal, allowLocal, ...settings, ...(options.tags ? { tags: true } : {}) })
+      return await work({ signal, allowLocal, ...settings, ...(options.tags ? { tags: true } : {}) })
     } finally {
       tidy?.()
     }
   }
 
+  const name = options.tags === true ? `refs/tags/${ref}` : ref
+  /** How often in a row a look failed although the mirror was new, or could not be made anew. */
+  let failed = 0
+
+  /** A mirror that git cannot use is fetched anew. In vain: it is tried again after ever more looks. */
+  const withMirror = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    try {
+      const done = await work()
+      failed = 0
+      return done
+    } catch (error) {
+      if (!(error instanceof GitFailed) || signal.aborted) throw error
+      failed++
+      const turn = Number.isInteger(Math.log2(failed))
+      if (!turn || !(await ofRemote(signal, (options) => renewMirror(remote, mirror, name, options)))) throw error
+      return work()
+    }
+  }
+
   const newest = async (signal: AbortSignal): Promise<Followed> => {
     try {
-      await fetch(signal)
-      const name = options.tags === true ? `refs/tags/${ref}` : ref
-      const commit = await resolveCommit(mirror, name, { signal })
-      if (commit === lastGood?.id) return { is: 'same' }
-      const refused = await refuse(commit, signal)
-      if (refused !== undefined) return { is: 'kept', ...refused }
-      const revision = await read(commit, signal)
-      const judged = judgeRevision(lastGood, { saw: 'revision', revision: factsOf(revision) })
-      if (judged.follow !== 'new')
-        return { is: 'kept', reason: judged.reason, message: judged.message, commit, problems: revision.problems }
-      lastGood = factsOf(revision)
-      remembered = undefined
-      return { is: 'new', revision, facts: await commitFacts(mirror, commit, signal) }
+      return await withMirror(signal, () => lookOnce(signal))
     } catch (error) {
       if (!(error instanceof GitFailed || error instanceof TooCostly)) throw error
       const advice = error instanceof GitFailed ? remoteAdvice(error.message) : undefined
@@ -129,6 +139,22 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
       if (judged.follow === 'new') return { is: 'same' }
       return { is: 'kept', reason: error instanceof TooCostly ? 'broken' : judged.reason, message: judged.message }
     }
+  }
+
+  const lookOnce = async (signal: AbortSignal): Promise<Followed> => {
+    await ofRemote(signal, (options) => fetchMirror(remote, mirror, options))
+    const commit = await resolveCommit(mirror, name, { signal })
+    if (commit === lastGood?.id) return { is: 'same' }
+    const refused = await refuse(commit, signal)
+    if (refused !== undefined) return { is: 'kept', ...refused }
+    const revision = await read(commit, signal)
+    const judged = judgeRevision(lastGood, { saw: 'revision', revision: factsOf(revision) })
+    if (judged.follow !== 'new')
+      return { is: 'kept', reason: judged.reason, message: judged.message, commit, problems: revision.problems }
+    const facts = await commitFacts(mirror, commit, signal)
+    lastGood = factsOf(revision)
+    remembered = undefined
+    return { is: 'new', revision, facts }
   }
 
   return {
@@ -145,10 +171,12 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
 
   async function again(commit: string, signal: AbortSignal) {
     try {
-      const revision = await read(commit, signal)
-      const facts = await commitFacts(mirror, commit, signal)
-      lastGood = factsOf(revision)
-      return { revision, facts }
+      const known = await withMirror(signal, async () => ({
+        revision: await read(commit, signal),
+        facts: await commitFacts(mirror, commit, signal),
+      }))
+      lastGood = factsOf(known.revision)
+      return known
     } catch (error) {
       // The mirror is gone or does not hold it any more: then the newest is judged as a first one.
       // What was in force once may be too much on a smaller computer; the newest is then judged for itself.
