@@ -61,7 +61,8 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
         ref: 'directory',
         pollMs: poll,
         ...terms,
-        open: () => fetching(followDirectory(real, reader, deps.clock), config, terms.grant, reader, deps),
+        open: ({ newest }) =>
+          fetching(followDirectory(real, reader, deps.clock, newest), config, terms.grant, reader, deps),
       }
     }
     const remote = url ?? ''
@@ -72,7 +73,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
       ref,
       pollMs: poll,
       ...terms,
-      open: ({ lastGood, mayReturnTo, inForce }) =>
+      open: ({ lastGood, mayReturnTo, inForce, newest }) =>
         fetching(
           followRepository({
             name,
@@ -83,7 +84,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
             reader,
             access: accessOf(config, deps),
             ...(config.tag === undefined ? {} : { tags: true }),
-            ...defined({ path: config.path, lastGood, inForce }),
+            ...defined({ path: config.path, lastGood, inForce, newest }),
             ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
           }),
           config,

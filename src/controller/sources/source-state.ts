@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts'
-import { defined } from '../../lib/defined.ts'
 import { type Problem, showOrigin } from '../../model/declaration.ts'
 import type { SourceView, WaitingRow } from '../../model/estate-view.ts'
 import type { Grant } from '../../model/grant.ts'
@@ -7,6 +6,7 @@ import type { CommitFacts } from '../../source/git/commit-facts.ts'
 import type { RepositoryFollower, RepositoryProblem } from '../../source/git/repository.ts'
 import type { Revision } from '../../source/git/revision.ts'
 import type { InForce } from './merge.ts'
+import { isWanted, nextFacts, type SourceFacts, type SourceHappening } from './source-facts.ts'
 
 /** A source as the controller is given it. */
 export interface Source {
@@ -28,28 +28,27 @@ export interface Source {
     readonly lastGood?: string
     mayReturnTo(commit: string): boolean
     inForce?(): string | undefined
+    newest?(): string | undefined
   }): RepositoryFollower
 }
 
-/** What is in force from one source, and how the last look at it went. */
-export interface SourceState {
+/** A source, what is known of it, and when it is looked at next. */
+export interface SourceState extends SourceFacts {
   readonly source: Source
   readonly followed: RepositoryFollower
-  revision?: Revision
-  facts?: CommitFacts
-  /** Read, and not in force: what came last, or what waits until it is whole. */
-  waiting?: {
-    readonly revision: Revision
-    readonly facts?: CommitFacts
-    /** Nothing is wrong with it: it waits for a person. */
-    readonly whole?: boolean
-  }
-  /** What would be done if that came into force. */
+  /** What would be done if what waits came into force. */
   plan?: WaitingPlan
-  trouble?: RepositoryProblem
   lookedMs?: number
   /** By the clock that never jumps. */
   dueMs: number
+}
+
+/** Notes a happening. */
+export function note(state: SourceState, happening: SourceHappening): void {
+  const next = nextFacts(state, happening)
+  for (const name of ['revision', 'facts', 'waiting', 'trouble', 'away'] as const)
+    if (!(name in next)) delete state[name]
+  Object.assign(state, next)
 }
 
 /** The plan of a commit that waits for a person. */
@@ -72,30 +71,22 @@ export type PollResult =
 
 /** Looks at one source and notes what came of it. */
 export async function lookAt(state: SourceState, clock: Clock, signal: AbortSignal): Promise<PollResult> {
-  const seen = await state.followed.look(signal)
+  const asked = state.wanted
+  const told = [state.trouble?.message, state.away?.message]
+  const saw = await state.followed.look(signal)
+  note(state, { is: 'looked', saw, asked })
   state.lookedMs = clock.now()
-  state.dueMs = Math.min(
-    clock.monotonicMs() + state.source.pollMs,
-    state.followed.dueMs?.() ?? Number.POSITIVE_INFINITY,
-  )
-  if (seen.is === 'kept') return trouble(state, seen)
-  if (seen.is === 'same') {
-    if (state.waiting === undefined) delete state.trouble
-    return { was: 'same' }
-  }
-  if (seen.before !== undefined && state.revision === undefined) putInForce(state, seen.before)
-  state.waiting = { revision: seen.revision, ...(seen.facts === undefined ? {} : { facts: seen.facts }) }
-  if (seen.trouble === undefined) delete state.trouble
-  else state.trouble = seen.trouble
-  return { was: 'new' }
+  const nowMs = clock.monotonicMs()
+  const pollMs = Math.min(nowMs + state.source.pollMs, state.followed.dueMs?.() ?? Number.POSITIVE_INFINITY)
+  state.dueMs = isWanted(state) ? nowMs : pollMs
+  if (saw.is === 'kept') return { was: 'trouble', message: saw.message, again: told.includes(saw.message) }
+  return { was: saw.is }
 }
 
 /** From now on this is what the source declares. */
-export function putInForce(state: SourceState, { revision, facts }: NonNullable<SourceState['waiting']>): void {
-  state.revision = revision
+export function putInForce(state: SourceState, revision: Revision): void {
+  note(state, { is: 'accepted', revision })
   delete state.plan
-  if (facts === undefined) delete state.facts
-  else state.facts = facts
 }
 
 /** Why a revision is not in force, in one line; the places are beside it. */
@@ -113,18 +104,6 @@ export function notWhole(state: SourceState, problems: readonly Problem[]): Repo
   }
 }
 
-function trouble(state: SourceState, kept: RepositoryProblem): PollResult {
-  const again = state.trouble?.message === kept.message
-  state.trouble = {
-    reason: kept.reason,
-    message: kept.message,
-    ...defined({ commit: kept.commit, problems: kept.problems }),
-  }
-  // What waited is older than what cannot be followed now.
-  if (kept.reason !== 'unreachable') delete state.waiting
-  return { was: 'trouble', message: kept.message, again }
-}
-
 /** What counts now, of every source of which something has been read. */
 export function inForceOf(states: readonly SourceState[]): readonly InForce[] {
   return states.flatMap(({ source: { name, grant }, revision }) =>
@@ -132,15 +111,16 @@ export function inForceOf(states: readonly SourceState[]): readonly InForce[] {
   )
 }
 
-export function sourceView({ source, revision, facts, trouble: kept, waiting, plan }: SourceState): SourceView {
+export function sourceView({ source, revision, facts, trouble, away, waiting, plan }: SourceState): SourceView {
+  const wrong = [away, trouble].flatMap((one) => one?.message ?? [])
   return {
     name: source.name,
     remote: source.remote,
     ref: source.ref,
     ...(revision === undefined ? {} : { commit: revision.id }),
     ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author, committedMs: facts.committedMs }),
-    ...(kept === undefined ? {} : { trouble: kept.message }),
-    ...(kept?.reason === 'unreachable' ? { unreachable: true as const } : {}),
+    ...(wrong.length === 0 ? {} : { trouble: wrong.join('; and ') }),
+    ...(away === undefined ? {} : { unreachable: true as const }),
     ...(plan === undefined ? {} : { waiting: waitingView(plan, waiting?.facts) }),
   }
 }

@@ -9,7 +9,8 @@ import type { NewEvent } from '../../model/record.ts'
 import type { CommitFacts } from '../../source/git/commit-facts.ts'
 import type { Store } from '../../store/port.ts'
 import type { InForce } from './merge.ts'
-import { inForceOf, lookAt, notWhole, putInForce, type Source, type SourceState } from './source-state.ts'
+import { UNSEEN } from './source-facts.ts'
+import { inForceOf, lookAt, note, notWhole, putInForce, type Source, type SourceState } from './source-state.ts'
 import { wholeOnly } from './whole.ts'
 
 const COMMITS = 'controller/commits'
@@ -49,16 +50,18 @@ export interface SourcesDeps {
 export async function openSourceStates({ clock, store, epoch, counters, ...deps }: SourcesDeps): Promise<Sources> {
   const mayReturn = new Set<string>()
   const approved = new Set<string>()
-  /** Something that waited may go on, without anything new at a source. */
-  let hurried = false
+  /** How often something that waited was allowed to go on, without anything new at a source, and how many were seen to. */
+  let allowed = 0
+  let enforced = 0
   let commits = readCommits(await store.getValue(COMMITS))
   const states: readonly SourceState[] = await Promise.all(
     deps.sources.map(async (source): Promise<SourceState> => {
       const lastGood = await store.getValue(`source/${source.name}`)
       const mayReturnTo = (commit: string) => mayReturn.has(`${source.name}@${commit}`)
       const inForce = () => state.revision?.id ?? lastGood
-      const followed = source.open({ mayReturnTo, inForce, ...(lastGood === undefined ? {} : { lastGood }) })
-      const state: SourceState = { source, followed, dueMs: clock.monotonicMs() }
+      const newest = () => (state.waiting?.revision ?? state.revision)?.id
+      const followed = source.open({ mayReturnTo, inForce, newest, ...(lastGood === undefined ? {} : { lastGood }) })
+      const state: SourceState = { ...UNSEEN, source, followed, dueMs: clock.monotonicMs() }
       return state
     }),
   )
@@ -76,6 +79,12 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     await deps.tell([{ atMs, type: 'Normal', reason: 'Revision', message, commit }])
     const actor = `git:${facts?.author ?? name}`
     await store.appendAudit({ atMs, actor, from: 'git', what: 'commit', subject: commit, outcome: 'done', message })
+  }
+
+  /** A look that is on its way may have begun too early. */
+  const want = (state: SourceState): void => {
+    note(state, { is: 'wanted' })
+    state.dueMs = clock.monotonicMs()
   }
 
   const enforce = async (errorsIn: ErrorsIn): Promise<boolean> => {
@@ -98,22 +107,19 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
       const judged = await wholeOnly([...inForceOf(states)], [candidate], errorsIn)
       for (const [name, problems] of judged.refused) refusals.set(name, problems)
       const state = states.find(({ source }) => source.name === candidate.source)
-      if (state?.waiting !== undefined) state.waiting = { ...state.waiting, whole: judged.accepted.length > 0 }
+      if (state !== undefined) note(state, { is: 'judged', whole: judged.accepted.length > 0 })
     }
     for (const state of states) {
       const { name } = state.source
       const taken = accepted.find(({ source }) => source === name)
       const problems = refusals.get(name)
       if (taken !== undefined) {
-        const { facts } = state.waiting ?? {}
-        if (state.trouble?.problems !== undefined && state.trouble.commit === taken.revision.id) delete state.trouble
-        putInForce(state, { revision: taken.revision, ...(facts === undefined ? {} : { facts }) })
-        delete state.waiting
+        putInForce(state, taken.revision)
         await inForce(state, taken.revision.id)
       } else if (problems !== undefined) {
         const kept = notWhole(state, problems)
         const again = state.trouble?.message === kept.message
-        state.trouble = kept
+        note(state, { is: 'refused', problem: kept })
         counters.sourceTroubles++
         const message = `${name}: ${kept.message}`
         if (!again) await deps.tell([{ atMs: clock.now(), type: 'Warning', reason: 'SourceTrouble', message }])
@@ -128,20 +134,20 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     dueMs: () => Math.min(...states.map((state) => state.dueMs)),
     hurry(name) {
       const state = states.find((one) => one.source.name === name)
-      if (state !== undefined) state.dueMs = clock.monotonicMs()
+      if (state !== undefined) want(state)
       return state !== undefined
     },
     allowReturn(name) {
       mayReturn.add(name)
-      for (const state of states) if (name.startsWith(`${state.source.name}@`)) state.dueMs = clock.monotonicMs()
+      for (const state of states) if (name.startsWith(`${state.source.name}@`)) want(state)
     },
     approve(name, commit) {
       approved.add(`${name}@${commit}`)
-      hurried = true
+      allowed++
     },
     async look(signal, errorsIn) {
       const due = states.filter((state) => state.dueMs <= clock.monotonicMs())
-      if (due.length === 0 && !hurried) return undefined
+      if (due.length === 0 && enforced === allowed) return undefined
       let fresh = false
       for (const state of due) {
         if (signal.aborted) return undefined
@@ -155,11 +161,12 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
         }
         fresh ||= result.was === 'new'
       }
-      if (!fresh && !hurried) return false
-      // What cannot be put in force now is tried again at the next turn.
-      hurried = true
+      if (fresh) allowed++
+      if (enforced === allowed) return false
+      // What cannot be put in force now is tried again at the next turn, and so is what is allowed meanwhile.
+      const upTo = allowed
       const changed = await enforce(errorsIn)
-      hurried = false
+      enforced = upTo
       return changed
     },
   }

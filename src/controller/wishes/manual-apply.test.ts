@@ -177,6 +177,8 @@ test('[S-34] the plan of a source with a grant is made without going anywhere th
       },
       followed: { look: () => assert.fail() },
       waiting: { revision, whole: true },
+      wanted: 0,
+      answered: 0,
       dueMs: 0,
     }
     const manual = createManualApply({

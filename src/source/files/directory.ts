@@ -8,7 +8,12 @@ import { type SourceReader, TooCostly } from '../reader.ts'
 import { createParseCache } from './parse-cache.ts'
 
 /** Follows a plain directory. What is half written or suddenly empty does not count, as with a repository. */
-export function followDirectory(directory: string, reader: SourceReader = readHere, clock?: Clock): RepositoryFollower {
+export function followDirectory(
+  directory: string,
+  reader: SourceReader = readHere,
+  clock?: Clock,
+  newest?: () => string | undefined,
+): RepositoryFollower {
   const cache = createParseCache()
   let lastGood: RevisionFacts | undefined
   const kept = (look: Parameters<typeof judgeRevision>[1], problems: readonly Problem[] = []): Followed => {
@@ -28,7 +33,7 @@ export function followDirectory(directory: string, reader: SourceReader = readHe
         return kept({ saw: 'nothing', message: `the directory ${directory} cannot be read (${why})` })
       }
       const facts = factsOf(revision)
-      if (facts.id === lastGood?.id) return { is: 'same' }
+      if (facts.id === lastGood?.id && (newest === undefined || newest() === facts.id)) return { is: 'same' }
       const look = { saw: 'revision', revision: facts } as const
       if (judgeRevision(lastGood, look).follow !== 'new') return kept(look, revision.problems)
       lastGood = facts

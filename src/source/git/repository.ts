@@ -30,6 +30,8 @@ export interface FollowOptions {
   readonly lastGood?: string
   /** The commit that is in force now: one that was only read binds nobody. */
   readonly inForce?: () => string | undefined
+  /** The commit that was read last and is in force or waits. One that was read and given up is read again. Absent: the last one read. */
+  readonly newest?: () => string | undefined
   /** A step back in history that a person has allowed, by its commit. */
   readonly mayReturnTo?: (commit: string) => boolean
   /** What the source is called where a person allows that. */
@@ -144,7 +146,7 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
   const lookOnce = async (signal: AbortSignal): Promise<Followed> => {
     await ofRemote(signal, (options) => fetchMirror(remote, mirror, options))
     const commit = await resolveCommit(mirror, name, { signal })
-    if (commit === lastGood?.id) return { is: 'same' }
+    if (commit === lastGood?.id && commit === (options.newest ?? (() => commit))()) return { is: 'same' }
     const refused = await refuse(commit, signal)
     if (refused !== undefined) return { is: 'kept', ...refused }
     const revision = await read(commit, signal)

@@ -1,0 +1,100 @@
+import { defined } from '../../lib/defined.ts'
+import type { CommitFacts } from '../../source/git/commit-facts.ts'
+import type { Followed, RepositoryProblem } from '../../source/git/repository.ts'
+import type { Revision } from '../../source/git/revision.ts'
+
+/** What is known of one source, as plain data. Each cause of trouble has its own place: none hides another. */
+export interface SourceFacts {
+  /** In force. */
+  revision?: Revision
+  facts?: CommitFacts
+  /** Read, and not in force: what came last, or what waits until it is whole. */
+  waiting?: {
+    readonly revision: Revision
+    readonly facts?: CommitFacts
+    /** Nothing is wrong with it: it waits for a person. */
+    readonly whole?: boolean
+  }
+  /** Why the newest commit is not in force. A look that does not reach the source leaves it. */
+  trouble?: RepositoryProblem
+  /** Why the last look did not reach the source. */
+  away?: RepositoryProblem
+  /** How many looks were asked for, and how many of them had been when the last one began. */
+  readonly wanted: number
+  readonly answered: number
+}
+
+export type SourceHappening =
+  | { readonly is: 'wanted' }
+  /** `asked`: how many looks were wanted when this one began. */
+  | { readonly is: 'looked'; readonly saw: Followed; readonly asked: number }
+  | { readonly is: 'accepted'; readonly revision: Revision }
+  | { readonly is: 'refused'; readonly problem: RepositoryProblem }
+  | { readonly is: 'judged'; readonly whole: boolean }
+
+export const UNSEEN: SourceFacts = { wanted: 0, answered: 0 }
+
+/** Returns what is known of a source after one more happening. Pure. */
+export function nextFacts(before: SourceFacts, happening: SourceHappening): SourceFacts {
+  switch (happening.is) {
+    case 'wanted':
+      return { ...before, wanted: before.wanted + 1 }
+    case 'looked':
+      return { ...looked(before, happening.saw), answered: happening.asked }
+    case 'judged':
+      return before.waiting === undefined
+        ? before
+        : { ...before, waiting: { ...before.waiting, whole: happening.whole } }
+    case 'refused':
+      return { ...before, trouble: happening.problem }
+    case 'accepted': {
+      const { waiting, facts: _facts, trouble, ...rest } = before
+      // Of a revision of which the good parts came into force, what is wrong stays beside it.
+      const over = trouble?.commit === happening.revision.id
+      return {
+        ...rest,
+        revision: happening.revision,
+        ...defined({ facts: waiting?.facts, trouble: over ? undefined : trouble }),
+      }
+    }
+  }
+}
+
+function looked(before: SourceFacts, saw: Followed): SourceFacts {
+  const { away: _away, ...reached } = before
+  switch (saw.is) {
+    case 'same': {
+      // The newest is in force: what was wrong with another one is gone with it.
+      const { trouble: _trouble, ...calm } = reached
+      return reached.waiting === undefined ? calm : reached
+    }
+    case 'kept': {
+      const { is: _is, ...problem } = saw
+      return withProblem(reached, problem)
+    }
+    case 'new': {
+      const { trouble: _trouble, ...rest } = reached
+      const begun = rest.revision === undefined ? saw.before : undefined
+      const waiting = { revision: saw.revision, ...defined({ facts: saw.facts }) }
+      const next = { ...rest, ...begun, waiting }
+      return saw.trouble === undefined ? next : { ...next, ...placed(saw.trouble) }
+    }
+  }
+}
+
+function withProblem(before: SourceFacts, problem: RepositoryProblem): SourceFacts {
+  if (problem.reason === 'unreachable') return { ...before, away: problem }
+  // What waited is older than what cannot be followed now.
+  const { waiting: _waiting, ...rest } = before
+  return { ...rest, trouble: problem }
+}
+
+function placed({ reason, message, commit, problems }: RepositoryProblem): Pick<SourceFacts, 'away' | 'trouble'> {
+  const problem = { reason, message, ...defined({ commit, problems }) }
+  return reason === 'unreachable' ? { away: problem } : { trouble: problem }
+}
+
+/** Reports whether a look was asked for since the last one began: a push that was told of meanwhile may not be in it. Pure. */
+export function isWanted({ wanted, answered }: SourceFacts): boolean {
+  return wanted > answered
+}
