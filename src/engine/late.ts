@@ -28,6 +28,12 @@ export function asSeen(inGit: Estate, { known }: LateMemory): Estate {
   return inGit.later === undefined || known.size === 0 ? inGit : inGit.later.settle(known)
 }
 
+/** The same, when what it takes has been evaluated. */
+export async function asSeenSoon(inGit: Estate, late: LateMemory): Promise<Estate> {
+  if (late.known.size > 0) await inGit.later?.prepare?.(late.known)
+  return asSeen(inGit, late)
+}
+
 /** What is there of what is declared, by key: in the words of a status, and of an object of a cluster the object. Pure. */
 export function seenOf(
   estate: Estate,

@@ -27,7 +27,7 @@ import type { FactsByConnection } from './connection-facts.ts'
 import type { Connections } from './connections.ts'
 import { forgetForSweep } from './detail-cache.ts'
 import { withHistory } from './history.ts'
-import { asSeen, type LateMemory, readForeign, seenOf } from './late.ts'
+import { asSeenSoon, type LateMemory, readForeign, seenOf } from './late.ts'
 import { bringUpToDate, type Findings, type KnownFor, readLedger, type StoredLedger, type UpToDate } from './ledger.ts'
 import {
   type Observation,
@@ -123,7 +123,7 @@ export async function observe(
     const read = await readForeign(estate, deps.existing, signal)
     notes = read.notes
     deps.late.known = new Map([...seen, ...read.known])
-    if (asSeen(inGit, deps.late).later?.stamp === estate.later?.stamp) break
+    if ((await asSeenSoon(inGit, deps.late)).later?.stamp === estate.later?.stamp) break
     observed = await observeOnce(inGit, deps, options, signal)
   }
   if (!signal.aborted && showsMore(inGit, observed, deps.late))
@@ -240,7 +240,7 @@ export async function lookOver(
 ): Promise<Glance> {
   const startedMs = clock.now()
   const whole = async (estate: Estate) => withFormerHosts(await withDrills(estate, store), store)
-  const linked = asSeen(inGit, late)
+  const linked = await asSeenSoon(inGit, late)
   const first = await whole(linked)
   const surveyed = await surveyAll(first, connections, rules, signal)
   const swept = new Map<string, readonly string[]>()

@@ -21,7 +21,7 @@ import { nextClusterLookMs } from './clusters/pace.ts'
 import { noteOrders, noteRemediationsOver } from './clusters/remembered.ts'
 import type { PassOptions, PassReport } from './engine.ts'
 import { judge } from './judge.ts'
-import { asSeen, seenOf } from './late.ts'
+import { asSeenSoon, seenOf } from './late.ts'
 import { UNREAD, writeFindings } from './ledger.ts'
 import { readLater } from './observation.ts'
 import { lookOver, type Observed, type ObserveOptions, observe } from './observe.ts'
@@ -105,7 +105,7 @@ export async function runPass(
   await turns.pause()
   await writeReport(pass, judged)
   await turns.pause()
-  const made = isMoreKnown(inGit, pass, judged)
+  const made = (await isMoreKnown(inGit, pass, judged))
     ? lookSoon(reportOf(pass, acted, judged))
     : reportOf(pass, acted, judged)
   rememberQuiet(inGit, deps, observed, made)
@@ -113,11 +113,16 @@ export async function runPass(
 }
 
 /** Did this pass see something at its end that makes another declaration whole? */
-function isMoreKnown(inGit: Estate, { deps: { late }, observed }: Pass, { records }: PassResults): boolean {
+async function isMoreKnown(
+  inGit: Estate,
+  { deps: { late }, observed }: Pass,
+  { records }: PassResults,
+): Promise<boolean> {
   if (inGit.later === undefined) return false
   const { estate, observation } = observed
   const seen = seenOf(estate, observation, new Map(records.map((record) => [record.key, record])))
-  return asSeen(inGit, { ...late, known: new Map([...late.known, ...seen]) }).later?.stamp !== estate.later?.stamp
+  const next = await asSeenSoon(inGit, { ...late, known: new Map([...late.known, ...seen]) })
+  return next.later?.stamp !== estate.later?.stamp
 }
 
 function lookSoon(report: PassReport): PassReport {

@@ -8,12 +8,13 @@ import type { ClusterSecrets } from '../model/cluster.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import type { KnownObjects } from '../model/waiting.ts'
 import { loadDrivers } from './drivers.ts'
 import { cagedExpressions } from './expressions.ts'
 
 /** A twin of each connection, the real engine and drivers, and a store that knows what the real one knows. */
 export async function rehearseOnTwin(
-  estate: Estate,
+  given: Estate,
   observed: readonly ObservedConnection[],
   records: readonly ResourceRecord[],
   looks: readonly ClusterPlan[],
@@ -40,6 +41,9 @@ export async function rehearseOnTwin(
     import('../controller/previews/rehearse-clusters.ts'),
   ])
   const clock = createVirtualClock(Date.now())
+  const { later } = given
+  const prepare = (known: KnownObjects) => clock.outside(later?.prepare?.(known) ?? Promise.resolve())
+  const estate: Estate = later === undefined ? given : { ...given, later: { ...later, prepare } }
   const random = seededRandom(1)
   const twins = new Map(
     observed.map(({ connection, survey, close }) => [

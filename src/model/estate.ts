@@ -200,6 +200,8 @@ export interface Later {
   readonly stamp: string
   /** The estate by what was seen. */
   settle(known: KnownObjects): Estate
+  /** Has expressions evaluated that `settle` will need for this. */
+  prepare?(known: KnownObjects): Promise<void>
 }
 
 /** The estate with a change that also holds for the estates that it becomes by what is seen of the world. */

@@ -45,6 +45,7 @@ function withLater(linked: Estate, revision: Revision, settle: NonNullable<Revis
     reads,
     stamp: stamp.digest('hex'),
     settle: (known: KnownObjects) => linkRevision(settle(known)),
+    prepare: async (known: KnownObjects) => revision.prepare?.(known),
   }
   return { ...linked, problems: [...linked.problems, ...problems], later }
 }

@@ -84,6 +84,9 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     ...(parts.some(({ revision }) => revision.settle !== undefined)
       ? {
           waiting,
+          prepare: async (known: KnownObjects) => {
+            await Promise.all(given.map((part) => part.revision.prepare?.(seenBy(part, known, owner))))
+          },
           settle: (known: KnownObjects) =>
             mergeRevisions(
               given.map((part) => ({

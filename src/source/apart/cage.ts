@@ -38,6 +38,13 @@ export interface Cage {
   perform(job: CageJob, budget: JobBudget, files?: readonly SourceFile[]): Promise<JobResult>
 }
 
+/** Small questions of every pass, which a tree that is slow to read must not hold up. */
+export function askingCage(): Cage {
+  asking ??= createCage(LIMITS.answerHeapMb)
+  return asking
+}
+let asking: Cage | undefined
+
 const NO_HEAD: PackedHead = { id: '', files: 0, incomplete: true, unreadable: [] }
 
 /**

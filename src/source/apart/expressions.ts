@@ -3,7 +3,7 @@ import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ExpressionAnswer, ExpressionQuestion, Expressions } from '../../model/expressions.ts'
-import { createCage, JobEnded } from './cage.ts'
+import { askingCage, createCage, JobEnded } from './cage.ts'
 
 export interface CagedExpressionsOptions {
   readonly clock: Clock
@@ -25,9 +25,9 @@ interface EndedExpression {
 export function createCagedExpressions({
   clock,
   deadlineMs = LIMITS.answerMs,
-  heapMb = LIMITS.answerHeapMb,
+  heapMb,
 }: CagedExpressionsOptions): Expressions {
-  const cage = createCage(heapMb)
+  const cage = heapMb === undefined ? askingCage() : createCage(heapMb)
   const kept = new Map<string, ExpressionAnswer>()
   const setAside = new Map<string, EndedExpression>()
 

@@ -1,5 +1,7 @@
 import type { Unbuilt } from '../../kinds/kind.ts'
 import type { ExpressionAnswer, ExpressionQuestion } from '../../model/expressions.ts'
+import type { KnownObjects } from '../../model/waiting.ts'
+import type { LateInstances } from '../compose/api.ts'
 import type { FileReading } from '../files/read-files.ts'
 import type { SourceFile } from '../git/revision.ts'
 import type { FetchedBlob } from '../reader.ts'
@@ -19,6 +21,7 @@ export type CageJob =
       readonly fetched: ReadonlyMap<string, readonly unknown[]>
     }
   | { readonly job: 'generator-files' }
+  | { readonly job: 'late'; readonly instances: LateInstances; readonly known: KnownObjects }
   | { readonly job: 'answers'; readonly questions: readonly ExpressionQuestion[] }
 
 /** What the program tells the cage. */

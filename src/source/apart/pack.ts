@@ -4,8 +4,8 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration, Problem, ResourceKey } from '../../model/declaration.ts'
 import type { UnreadPath } from '../../model/unread.ts'
 import type { LateInstances } from '../compose/api.ts'
-import { withLate } from '../compose/late.ts'
-import type { DocumentPlace, Ignored, Revision } from '../git/revision.ts'
+import { type LateExpansion, withLate } from '../compose/late.ts'
+import type { DocumentPlace, ExpandedInstances, Ignored, Revision } from '../git/revision.ts'
 import { fieldProblemAt, plainProblem } from '../yaml/problem-at.ts'
 
 /** What a revision is without its functions. */
@@ -23,6 +23,10 @@ export interface RevisionPiece {
   readonly ignored?: readonly Ignored[]
   readonly unread?: readonly UnreadPath[]
   readonly late?: LateInstances
+  /** What the late instances become, without the pieces of their revision. */
+  readonly expanded?: Omit<ExpandedInstances, 'revision'> & { readonly head: PackedHead }
+  /** It is a piece of what the late instances become. */
+  readonly ofLate?: true
   readonly objects?: { readonly place: string; readonly at: ObjectsAt; readonly more: boolean }
 }
 
@@ -30,8 +34,9 @@ const PIECE = { declarations: 50, others: 500, objects: 50 }
 
 /** The parts of a revision, one after another. */
 export function* piecesOf(whole: Revision, places: readonly string[]): Generator<RevisionPiece> {
-  const { base: revision = whole, instances } = whole.late ?? {}
+  const { base: revision = whole, instances, expanded } = whole.late ?? {}
   if (instances !== undefined) yield { late: instances }
+  if (expanded !== undefined) yield* piecesOfExpanded(expanded)
   for (const declarations of inPieces(revision.declarations, PIECE.declarations))
     yield {
       declarations: declarations.map((declaration) => {
@@ -50,6 +55,12 @@ export function* piecesOf(whole: Revision, places: readonly string[]): Generator
       for (const objects of inPieces(at.objects, PIECE.objects))
         yield { objects: { place, at: { objects }, more: true } }
   }
+}
+
+export function* piecesOfExpanded({ revision, waiting, reads }: ExpandedInstances): Generator<RevisionPiece> {
+  const { id, files, incomplete, unreadable } = revision
+  yield { expanded: { head: { id, files, incomplete, unreadable }, waiting, reads } }
+  for (const piece of piecesOf(revision, [])) yield { ...piece, ofLate: true }
 }
 
 /** So many at a time, and fewer where they are large: whoever takes them over does so in one go. */
@@ -83,8 +94,32 @@ function kept(problems: readonly Problem[]): readonly Problem[] {
   return [...errors, ...rest].slice(0, LIMITS.problemsKept)
 }
 
+/** Expands late instances in the cage. What they become when nothing is known is given. */
+export type ExpandLate = (instances: LateInstances, unseen: ExpandedInstances) => LateExpansion
+
 /** Puts a revision together from its parts. */
-export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revision {
+export function unpack(head: PackedHead, pieces: readonly RevisionPiece[], expand?: ExpandLate): Revision {
+  const base = unpackWhole(
+    head,
+    pieces.filter(({ ofLate }) => ofLate !== true),
+  )
+  const instances = pieces.find(({ late }) => late !== undefined)?.late
+  const unseen = unpackExpanded(pieces)
+  if (instances === undefined || unseen === undefined) return base
+  const expansion = expand?.(instances, unseen) ?? { by: () => unseen, prepare: async () => {} }
+  return withLate(base, instances, new Map(), expansion)
+}
+
+/** What late instances become, from its parts. */
+export function unpackExpanded(pieces: readonly RevisionPiece[]): ExpandedInstances | undefined {
+  const { expanded } = pieces.find((piece) => piece.expanded !== undefined) ?? {}
+  if (expanded === undefined) return undefined
+  const { head, waiting, reads } = expanded
+  const own = pieces.filter(({ ofLate }) => ofLate === true)
+  return { revision: unpackWhole(head, own), waiting, reads }
+}
+
+function unpackWhole(head: PackedHead, pieces: readonly RevisionPiece[]): Revision {
   const written = new Map<ResourceKey, DocumentPlace>()
   const declarations: Declaration[] = []
   const problems: Problem[] = []
@@ -106,7 +141,7 @@ export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revi
     places.set(place, joined ? { objects: [...before.objects, ...at.objects] } : at)
   }
   const problemAt = placing(written)
-  const base: Revision = {
+  return {
     ...head,
     declarations,
     problems,
@@ -118,7 +153,6 @@ export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revi
     written: (declaration) => written.get(declaration.key),
     objectsAt: (place) => places.get(place),
   }
-  return withLate(base, pieces.find(({ late }) => late !== undefined)?.late)
 }
 
 /**

@@ -192,3 +192,65 @@ metadata: {name: big}
   await assert.rejects(reader.tree(textsOf({ 'graph.yaml': graph })), /takes more than 64 MB/)
   assert.equal((await reader.tree(textsOf({ 'a.yaml': vmManifest('vmId: 1007') }))).declarations.length, 1)
 })
+
+const lateGraph = (value: string) =>
+  textsOf({
+    'graph.yaml': `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: shop}
+spec:
+  schema: {apiVersion: v1alpha1, kind: Shop, spec: {}}
+  resources:
+  - id: vm
+    template:
+      apiVersion: croft.dev/v1alpha1
+      kind: Machine
+      metadata: {name: "\${schema.metadata.name}-vm"}
+      spec: {host: h1, class: small, networks: [{network: lan}]}
+  - id: facts
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: facts, annotations: {croft.dev/cluster: home}}
+      data: {at: "\${${value}}"}
+`,
+    'shops/toys.yaml': `\napiVersion: kro.run/v1alpha1\nkind: Shop\nmetadata: {name: toys, annotations: {croft.dev/cluster: home}}\n`,
+  })
+const SEEN = new Map([['Machine/toys-vm', { status: { addresses: ['10.0.0.7'], host: 'a' } }]])
+const keysOf = ({ declarations }: { readonly declarations: readonly { readonly key: string }[] }) =>
+  declarations.map(({ key }) => key).sort()
+
+test('a late value is evaluated in the cage: what was not prepared waits', async () => {
+  const reader = createWorkerReader({ clock: systemClock })
+  const there = await reader.tree(lateGraph('vm.status.addresses[0]'))
+  const here = await readHere.tree(lateGraph('vm.status.addresses[0]'))
+  assert.deepEqual(keysOf(there), keysOf(here))
+  assert.deepEqual(there.waiting, here.waiting)
+  assert.deepEqual(keysOf(there.settle?.(SEEN) ?? there), keysOf(here), 'it is not evaluated here')
+  await there.prepare?.(SEEN)
+  const [settled, same] = [there.settle?.(SEEN), here.settle?.(SEEN)]
+  assert.ok(settled && same)
+  assert.deepEqual(keysOf(settled), ['Addon/toys-facts', 'Machine/toys-vm'])
+  assert.deepEqual(
+    JSON.parse(JSON.stringify([settled.declarations, settled.problems, settled.waiting])),
+    JSON.parse(JSON.stringify([same.declarations, same.problems, same.waiting])),
+  )
+})
+
+test('[S-33] a late value that grows without end is ended with file and line, and waits', async () => {
+  const reader = createWorkerReader({ clock: systemClock, heapMb: 48 })
+  const grown = Array.from({ length: 7 }).reduce<string>(
+    (text) => `${text}.replace('a', '${'a'.repeat(30)}')`,
+    'vm.status.host',
+  )
+  const there = await reader.tree(lateGraph(grown))
+  assert.deepEqual(there.problems, [])
+  const stall = await longestTurn(async () => there.prepare?.(SEEN))
+  assert.ok(stall <= 200, `this thread worked ${stall} ms at a time`)
+  const settled = there.settle?.(SEEN)
+  assert.deepEqual(keysOf(settled ?? there), ['Machine/toys-vm'])
+  const [problem] = settled?.problems ?? []
+  assert.deepEqual([problem?.origin.file, problem?.origin.line], ['shops/toys.yaml', 2])
+  assert.match(problem?.message ?? '', /^expanding Shop\/toys takes more than 48 MB: croft ended it/)
+  assert.deepEqual(settled?.unreadable, ['Addon/toys-facts'], 'what it declares is not gone')
+})

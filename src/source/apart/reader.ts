@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ObjectsAt } from '../../kinds/kind.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { inTurns, type Steps } from '../../lib/in-turns.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { blobHash } from '../files/parse-cache.ts'
@@ -10,6 +11,7 @@ import { isKustomization } from '../kustomize/build.ts'
 import { type SourceReader, TooCostly } from '../reader.ts'
 import { type Cage, createCage } from './cage.ts'
 import type { CageJob } from './job.ts'
+import { lateInCage } from './late.ts'
 import { unpack } from './pack.ts'
 
 export interface WorkerReaderOptions {
@@ -47,13 +49,14 @@ export function createWorkerReader({ clock, deadlineMs = LIMITS.readMs, heapMb }
       throw error
     }
   }
+  const expandLate = lateInCage({ clock, ...defined({ heapMb }) })
   return {
     tree: async (reading, places = []) =>
       unlessKnown(await inTurns(nameOf(reading, places), clock), async (name) => {
         if (last?.name === name) return last.revision
         const { cache: _cache, begin: _begin, files, ...plain } = reading
         const { head, pieces } = await perform({ job: 'tree', reading: plain, places }, files)
-        last = { name, revision: unpack(head, pieces) }
+        last = { name, revision: unpack(head, pieces, expandLate) }
         return last.revision
       }),
     generatorFiles: async (files) => {

@@ -1,12 +1,13 @@
 import { writeSync } from 'node:fs'
 import { holds } from '../../lib/cel.ts'
+import { expandLate } from '../compose/late.ts'
 import { readFiles } from '../files/read-files.ts'
 import type { Revision, SourceFile } from '../git/revision.ts'
 import { generatorFilesOf } from '../kustomize/tree.ts'
 import { kustomized } from '../objects-at.ts'
 import { objectsOfBlobs } from '../read-here.ts'
 import { type CageJob, type CageMessage, type CageOrder, PLACE_FD } from './job.ts'
-import { piecesOf } from './pack.ts'
+import { piecesOf, piecesOfExpanded } from './pack.ts'
 
 /* Runs in a process of its own, which may be killed at any moment: see cage.ts. */
 
@@ -72,6 +73,11 @@ function* performed(job: CageJob, given: readonly SourceFile[]): Generator<CageM
       return yield* piecesIn(withObjects(kustomized({ ...job.unbuilt, fetched: job.fetched }, job.unbuilt.directory)), [
         '',
       ])
+    case 'late': {
+      const expanded = expandLate(job.instances, job.known, (index) => begin(index + 1))
+      for (const piece of piecesOfExpanded(expanded)) yield { said: 'piece', piece }
+      return
+    }
     case 'tree': {
       const revision = readFiles({ ...job.reading, files: given, begin: (index) => begin(index + 2) })
       return yield* piecesIn(revision, [...job.places, ...namedIn(revision)])

@@ -5,6 +5,7 @@ import { type KnownObject, showWaiting } from '../../model/waiting.ts'
 import { piecesOf, unpack } from '../apart/pack.ts'
 import type { Revision } from '../git/revision.ts'
 import { errorsOf, readTexts, told } from '../testing/fixture.ts'
+import { expandLate } from './late.ts'
 
 function graph(resources: string, more = ''): string {
   return `apiVersion: kro.run/v1alpha1
@@ -98,14 +99,17 @@ test('an exception while one instance is expanded is a problem at its line, and 
   assert.match(told(errorsOf(settled)).join(), /^failed 1:\d+ croft failed on this Shop .* TypeError: planted/)
 })
 
-test('what was read in another thread is settled the same way', () => {
+test('what was read in another process is settled the same way, by what that evaluates', () => {
   const read = readTexts({
     'g.yaml': graph(MACHINE + config('facts', `{at: "\${vm.status.host}"}`)),
     'i.yaml': INSTANCE,
   })
   const { id, files, incomplete, unreadable } = read.late?.base ?? read
   const pieces = structuredClone([...piecesOf(read, [])])
-  const taken = unpack({ id, files, incomplete, unreadable }, pieces)
+  const taken = unpack({ id, files, incomplete, unreadable }, pieces, (instances) => ({
+    by: (known) => expandLate(instances, known),
+    prepare: async () => {},
+  }))
   assert.deepEqual([keys(taken), waits(taken), taken.unreadable], [keys(read), waits(read), read.unreadable])
   const settled = taken.settle?.(seen(MACHINE_SEEN))
   assert.deepEqual(settled === undefined ? undefined : dataOf(settled, 'Addon/toys-facts'), { at: 'h1' })

@@ -5,20 +5,32 @@ import { type Declaration, type Problem, resourceKey, showOrigin } from '../../m
 import { foreignKey, type ObjectReference } from '../../model/foreign-object.ts'
 import type { KnownObjects, WaitingFor, WantedRead } from '../../model/waiting.ts'
 import { assemble, type FileOutcome } from '../assemble.ts'
-import type { Revision } from '../git/revision.ts'
+import type { ExpandedInstances, Revision } from '../git/revision.ts'
 import { fieldProblemAt, originOf } from '../yaml/problem-at.ts'
 import type { LateInstances, TemplatePlace } from './api.ts'
 import { type ExpansionScope, expandInstance, idOfApi } from './expand-instance.ts'
 import { readApis } from './readers.ts'
 import type { DocumentFields } from './shape.ts'
 
+/** Expands late instances elsewhere: `by` answers what was prepared, or what is known of nothing. */
+export interface LateExpansion {
+  by(known: KnownObjects): ExpandedInstances
+  prepare(known: KnownObjects): Promise<void>
+}
+
 /**
  * The revision with what its late instances become by what is known. Whatever still waits is not declared, and does not
  * count as gone. Pure.
  */
-export function withLate(base: Revision, late: LateInstances | undefined, known: KnownObjects = new Map()): Revision {
+export function withLate(
+  base: Revision,
+  late: LateInstances | undefined,
+  known: KnownObjects = new Map(),
+  expansion?: LateExpansion,
+): Revision {
   if (late === undefined) return base
-  const { revision: more, waiting, reads } = expandLate(late, known)
+  const expanded = expansion?.by(known) ?? expandLate(late, known)
+  const { revision: more, waiting, reads } = expanded
   const [before, after] = [keysOf(base), keysOf(more)]
   const twice = more.declarations.filter(({ key }) => before.has(key))
   const isTwice = new Set(twice.map(({ key }) => key))
@@ -39,8 +51,9 @@ export function withLate(base: Revision, late: LateInstances | undefined, known:
     written: (declaration) => of(declaration).written?.(declaration),
     waiting,
     reads,
-    late: { base, instances: late },
-    settle: (seen) => withLate(base, late, seen),
+    late: { base, instances: late, expanded },
+    settle: (seen) => withLate(base, late, seen, expansion),
+    ...(expansion === undefined ? {} : { prepare: (seen: KnownObjects) => expansion.prepare(seen) }),
   }
 }
 
@@ -60,7 +73,12 @@ function duplicate({ key, origin }: Declaration, base: Revision): Problem {
   }
 }
 
-function expandLate({ definitions, instances, externals, commit }: LateInstances, known: KnownObjects) {
+/** `begin` is told of each instance before it is expanded, by its number. Pure. */
+export function expandLate(
+  { definitions, instances, externals, commit }: LateInstances,
+  known: KnownObjects,
+  begin: (index: number) => void = () => {},
+): ExpandedInstances {
   const problems: Problem[] = []
   const reads: WantedRead[] = []
   let incomplete = false
@@ -86,7 +104,8 @@ function expandLate({ definitions, instances, externals, commit }: LateInstances
       return known.get(foreignKey(object))?.object
     },
   }
-  const made = instances.flatMap((instance) => {
+  const made = instances.flatMap((instance, index) => {
+    begin(index)
     const api = apis.get(idOfApi(instance.value))
     return api === undefined ? [] : expandInstance(instance, api, scope)
   })

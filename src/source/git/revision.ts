@@ -49,9 +49,11 @@ export interface Revision {
   /** Objects of clusters that its values come from. */
   readonly reads?: readonly WantedRead[]
   /** The same without the instances of which something waits, and these: for whoever passes it on as data. */
-  readonly late?: { readonly base: Revision; readonly instances: LateInstances }
+  readonly late?: { readonly base: Revision; readonly instances: LateInstances; readonly expanded: ExpandedInstances }
   /** The same by what was seen of the world. */
   settle?(known: KnownObjects): Revision
+  /** Evaluates in the cage what `settle` will be asked. What was not prepared still waits there. */
+  prepare?(known: KnownObjects): Promise<void>
   /** Kinds that files here define themselves. */
   readonly apis?: readonly DefinedApi[]
   /** Where a field of a declaration stands in the source. */
@@ -78,6 +80,13 @@ export interface Revision {
   text?(declaration: Declaration): string | undefined
   /** The same with the line at which it begins, and the way to the object in it. */
   written?(declaration: Declaration): DocumentPlace | undefined
+}
+
+/** What late instances become. */
+export interface ExpandedInstances {
+  readonly revision: Revision
+  readonly waiting: readonly WaitingFor[]
+  readonly reads: readonly WantedRead[]
 }
 
 /** The revision with a change that also holds for whatever it becomes by what is seen of the world. */
