@@ -431,6 +431,8 @@ export const LIMITS = {
   consoleOpenMs: 30_000,
   consoleJoinMs: 15_000,
   consoleJudgeMs: 2_000,
+  /** Streams and logs: whether their reader may still have them. */
+  openJudgeMs: 2_000,
   /** Bytes that the machine may be ahead of what the browser has drawn, and of one message from the browser. */
   consoleWindowBytes: 256 * 1024,
   consoleTypedBytes: 16 * 1024,
@@ -439,7 +441,7 @@ export const LIMITS = {
   streamClientBytes: 4 * 1024 * 1024,
   streamMessages: 500,
   streamMessagesBytes: 16 * 1024 * 1024,
-  streamHeartbeatMs: 15_000,
+  streamHeartbeatMs: 10_000,
   streamPauseMs: 200,
   /** Without a viewer the stream is prepared for this long: who comes back in time misses nothing. */
   streamLingerMs: 60_000,

@@ -24,6 +24,7 @@ import { readBody } from './read-body.ts'
 import { JSON_TYPE, sendFile, sendJson, sendText } from './respond.ts'
 import { shownJson, shownText } from './shown-json.ts'
 import { createStatusPage } from './status-page.ts'
+import { createOpenReaders, isSameReader } from './stays-open.ts'
 import type { Stream } from './stream.ts'
 
 export interface Front {
@@ -61,7 +62,9 @@ export function createFront(parts: FrontParts): Front {
 
   const consoles = createConsoleDesk(options, door)
 
-  const podLogs = createPodLogs(options)
+  const readers = createOpenReaders(clock)
+
+  const podLogs = createPodLogs(options, readers)
 
   const style = [...files.keys()].find((name) => /^\/status-[A-Z0-9]{8}\.css$/.test(name))
   const statusPage =
@@ -153,12 +156,14 @@ export function createFront(parts: FrontParts): Front {
         const opened = await door.signIn(name, password, addressOf(request))
         const old = sessionOf(request)
         if (old !== undefined) door.signOut(old)
+        readers.judgeNow()
         setSession(response, cookies, opened.cookie, LIMITS.sessionMs)
         return meOf(opened.who)
       },
       signOut() {
         const cookie = sessionOf(request)
         if (cookie !== undefined) door.signOut(cookie)
+        readers.judgeNow()
         setSession(response, cookies, '', 0)
         return meOf(NOBODY)
       },
@@ -204,8 +209,24 @@ export function createFront(parts: FrontParts): Front {
         if (!all && own === undefined) return []
         return door.sessions(all ? undefined : cookie).map((one) => ({ ...one, own: one.id === own }))
       },
-      endSession: (id) => door.endSession(id),
+      endSession(id) {
+        door.endSession(id)
+        readers.judgeNow()
+      },
     }
+  }
+
+  const identified = (request: IncomingMessage) => door.identify(request.headers.authorization, sessionOf(request))
+
+  /** The stream ends with the right to it; who may still read comes back, with the rights that he has by then. */
+  function watchReader(request: IncomingMessage, response: ServerResponse, was: Who): void {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    readers.watch({
+      may: async () => isSameReader(was, await identified(request)),
+      end: () => response.end(),
+      over: response.destroyed ? AbortSignal.abort() : gone.signal,
+    })
   }
 
   async function hook(source: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -252,12 +273,14 @@ export function createFront(parts: FrontParts): Front {
           if (left > 0) listening.set(address, left)
           else listening.delete(address)
         })
+        const who = await identified(request)
         if (!(await stream.attach(response, after)))
           throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
+        watchReader(request, response, who)
         return true
       }
       case '/api/logs':
-        await podLogs(url, await door.identify(request.headers.authorization, sessionOf(request)), request, response)
+        await podLogs(url, await identified(request), request, response, () => identified(request))
         return true
       case '/api/console':
         throw new Declined(426, 'upgrade', 'A console is a web socket.')

@@ -5,6 +5,7 @@ import { Declined } from './api/route.ts'
 import { NOBODY, type Who } from './auth/who.ts'
 import type { ServerOptions } from './options.ts'
 import { shownJson } from './shown-json.ts'
+import { isSameReader, type OpenReaders } from './stays-open.ts'
 
 const yes = z.enum(['true', 'false']).default('false')
 const name = z.string().min(1).max(LIMITS.foreignNameLength)
@@ -25,9 +26,18 @@ const STATUS_OF = { 'not-found': 404, refused: 422, away: 503 } as const
  * Logs of pods, as plain text, with `follow` until the reader goes. Programs write into their logs what they should not:
  * they are for those who may operate, and the audit log has who read which.
  */
-export function createPodLogs({ controller, clock, audit }: Pick<ServerOptions, 'controller' | 'clock' | 'audit'>) {
+export function createPodLogs(
+  { controller, clock, audit }: Pick<ServerOptions, 'controller' | 'clock' | 'audit'>,
+  open: OpenReaders,
+) {
   let readers = 0
-  return async function answer(url: URL, who: Who, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return async function answer(
+    url: URL,
+    who: Who,
+    request: IncomingMessage,
+    response: ServerResponse,
+    whoNow: () => Promise<Who>,
+  ): Promise<void> {
     const asked = Object.fromEntries(url.searchParams)
     const note = (result: 'done' | 'refused', message: string) =>
       audit?.({ atMs: clock.now(), actor: who.actor, what: 'logs', about: shownJson(asked), result, message })
@@ -51,6 +61,11 @@ export function createPodLogs({ controller, clock, audit }: Pick<ServerOptions, 
     const stop = new AbortController()
     response.once('close', () => stop.abort())
     void clock.sleep(LIMITS.logFollowMs, stop.signal).then(() => stop.abort())
+    open.watch({
+      may: async () => isSameReader(who, await whoNow()),
+      end: () => response.destroy(),
+      over: stop.signal,
+    })
     let begun = false
     const begin = () => {
       if (begun) return

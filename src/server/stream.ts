@@ -161,7 +161,9 @@ export function createStream(
   async function beat(): Promise<void> {
     while (!stop.signal.aborted) {
       await clock.sleep(LIMITS.streamHeartbeatMs, stop.signal)
-      for (const client of clients) write(client, `: ${clock.now()}\n\n`)
+      // A comment would be seen by no script: the page could not tell a silent line from one that is cut.
+      const said = JSON.stringify({ atMs: clock.now(), everyMs: LIMITS.streamHeartbeatMs })
+      for (const client of clients) write(client, `event: beat\ndata: ${said}\n\n`)
       if (sent !== undefined && !wanted()) forget()
     }
   }
