@@ -61,7 +61,7 @@ for (const [what, offMs] of TRIED)
 
 test('[F-22] our clock is half an hour ahead of the hypervisor: a dead node is made anew once', async () => {
   const hint = replay(FILE, 1)
-  const run = await formed(1, hint, { agents: ['a1', 'a2'] })
+  const run = await formed(1, hint, { agents: ['a1', 'a2'], spec: '  remediation: {dataMayGo: true}\n' })
   cutOff(run, 'a2', true)
   await run.clock.advanceTo(run.clock.now() + 20 * MINUTE)
   const made = new Set<string>()
