@@ -139,6 +139,7 @@ const STEPS: Readonly<Record<ClusterVerb, PerformStep>> = {
   'run-health-checks': runHealthCheck,
 }
 
-function performStep(actor: StepContext): Promise<Outcome> {
+/** Performs one step as the session does, without its record of tries. */
+export function performStep(actor: StepContext): Promise<Outcome> {
   return STEPS[actor.step.verb](actor)
 }

@@ -1,9 +1,10 @@
+import { LIMITS } from '../../lib/limits.ts'
 import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
 import { drained } from './drain.ts'
 import { type ClusterFinding, holdFor, isEmpty, permitted, stepOn, waitFor } from './finding.ts'
-import { type MayLower, mayLower } from './quorum.ts'
+import { type MayLower, mayLower, mayStart } from './quorum.ts'
 import type { WantedChange } from './rollout.ts'
-import { awaitsCni, type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
+import { awaitsCni, type ClusterSituation, isWell, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
 /**
  * The next step on a node that carries our mark for a rollout: drained, changed, well again, given back. `wanted` is
@@ -19,12 +20,32 @@ export function continueWork(
   if (kube === undefined || work === undefined) return undefined
   if (work.purpose === 'restart') return restarting(view, node, kube, work)
   if (work.purpose !== 'upgrade' && work.purpose !== 'configure') return undefined
+  if (node.machine.exists === 'yes' && node.machine.power === 'off' && !sleeps(node)) return poweredOn(view, node)
   if (hasArrived(view, node, kube, work)) return giveBack(view, node, 'it is healthy again')
   if (wanted === undefined || wanted.target !== work.target) {
     if (work.changedMs === undefined) return giveBack(view, node, 'the declaration wants something else now')
     if (wanted !== undefined) return begin(view, node, wanted, 'the declaration wants something else now')
   }
   return work.changedMs === undefined ? change(view, node, kube, work) : comingBack(view, node, work, work.changedMs)
+}
+
+/** The power failed in the middle of the work: the node cannot come back, nor be gone on with, before its machine is on. */
+function poweredOn(view: ClusterSituation, node: NodeView): ClusterFinding {
+  const { name } = node
+  return permitted(mayStart(view, node), name, (permit) =>
+    stepOn(
+      view,
+      node,
+      'start-machine',
+      {
+        summary: `start the machine of ${name}`,
+        reason: `${name} is off in the middle of croft's work on it`,
+        awaits: `${name} booted, its agent answering`,
+        untilMs: view.nowMs + LIMITS.machineBootMs,
+      },
+      permit,
+    ),
+  )
 }
 
 /** A machine that must be restarted for its own sake: drained first, and given back when it is healthy again. */
@@ -67,6 +88,8 @@ export function giveBack(view: ClusterSituation, node: NodeView, reason: string)
 }
 
 function change(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): ClusterFinding {
+  const silent = unreachable(view, node, work)
+  if (silent !== undefined) return silent
   if (!kube.unschedulable) {
     const purpose = work.purpose === 'configure' || work.purpose === 'restart' ? work.purpose : 'upgrade'
     const wanted = { purpose, target: work.target } as const
@@ -74,6 +97,18 @@ function change(view: ClusterSituation, node: NodeView, kube: KubeNode, work: No
   }
   const draining = drained(view, node, kube, work)
   return isEmpty(draining) ? takeDown(view, node, work) : draining
+}
+
+/** Work that goes on at a node needs an answer from it. */
+function unreachable(view: ClusterSituation, node: NodeView, work: NodeWork): ClusterFinding | undefined {
+  if (kubeOf(node)?.ready !== 'no' || localOf(node) !== undefined) return undefined
+  const because = node.silence === undefined ? '' : `: ${node.silence}`
+  return holdFor({
+    node: node.name,
+    guard: 'unreachable',
+    reason: `${node.name} is marked for its ${work.purpose} to ${work.target}, is NotReady and answers nobody${because}`,
+    allow: `bring it back, and croft goes on; or run croft cluster replace ${view.spec.name} ${node.name}`,
+  })
 }
 
 function takeDown(view: ClusterSituation, node: NodeView, work: NodeWork): ClusterFinding {
@@ -138,7 +173,7 @@ function comingBack(view: ClusterSituation, node: NodeView, work: NodeWork, chan
     const back =
       work.purpose === 'upgrade'
         ? `croft cluster replace ${view.spec.name} ${node.name}, or croft cluster restore ${view.spec.name} with the snapshot from before`
-        : 'take the change of flags back in Git'
+        : `take the change of flags back in Git, or run croft cluster replace ${view.spec.name} ${node.name}`
     return holdFor({
       node: node.name,
       guard: 'halted',
@@ -146,7 +181,7 @@ function comingBack(view: ClusterSituation, node: NodeView, work: NodeWork, chan
       allow: `fix it and run croft cluster upgrade ${view.spec.name} --resume; to go back: ${back}`,
     })
   }
-  if (resumed || hasNotHappened(node, work)) return takeDown(view, node, work)
+  if (resumed || hasNotHappened(node, work)) return unreachable(view, node, work) ?? takeDown(view, node, work)
   return waitFor({ node: node.name, awaits: `${node.name} Ready with ${work.target}`, sinceMs: changedMs, untilMs })
 }
 

@@ -71,7 +71,9 @@ function hasAnything(view: ClusterSituation, node: NodeView): boolean {
   return node.machine.exists === 'yes' && (node.machine.ours || holdsOurs(view, node))
 }
 
+/** Of a server that answers nobody nothing says whether its etcd runs: that its Node is NotReady decides. */
 function isDown(node: NodeView): boolean {
-  if (node.member !== undefined && node.member.up !== 'no') return false
+  if (node.member?.up === 'yes') return false
+  if (node.member?.up === 'unknown') return kubeOf(node)?.ready === 'no'
   return node.kube === 'absent' || kubeOf(node)?.ready === 'no'
 }

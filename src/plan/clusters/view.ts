@@ -172,8 +172,11 @@ export function isRemnant(node: NodeView): boolean {
 /** Another server that is certainly down or not in: then this one, which runs, is not taken down at will. */
 export function otherAway(view: ClusterSituation, node: NodeView): string | undefined {
   if (node.role === 'agent' || view.members === 'unknown') return undefined
-  const away = view.servers.filter(({ name, spec, member, kube }) => {
+  const away = view.servers.filter((other) => {
+    const { name, spec, member, kube } = other
     if (name === node.name) return false
+    // One that answers nobody may run its etcd or not; its Node says that it is of no use.
+    if (member?.up === 'unknown' && kubeOf(other)?.ready === 'no') return true
     return member === undefined ? spec !== undefined && kube !== 'unknown' : member.up === 'no' || member.learner
   })
   return away[0]?.name
