@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ObservedCluster } from '../../src/model/observed-cluster.ts'
+import type { Planted, State } from './actor.ts'
+import { explore, type Finding } from './explore.ts'
+import { STORIES } from './stories.ts'
+
+const told = (findings: readonly Finding[]) =>
+  findings.map(({ what, script }) => [what, ...script].join('\n  ')).join('\n')
+const story = (name: string) => {
+  const found = STORIES.find((one) => one.name === name)
+  assert.ok(found, name)
+  return found.begins()
+}
+
+describe('croft, without a fault', () => {
+  for (const { name, begins } of STORIES) {
+    test(name, async () => {
+      const { findings, whole, states } = await explore(await begins(), { faults: 0, deeds: 0, states: 1000 })
+      assert.ok(whole && states > 5, `${states} states`)
+      assert.equal(findings.length, 0, told(findings))
+    })
+  }
+})
+
+describe('croft, with one fault', () => {
+  for (const name of ['form', 'rest']) {
+    test(name, async () => {
+      const { findings, whole, states } = await explore(await story(name), { faults: 1, deeds: 0, states: 3000 })
+      assert.ok(whole && states > 500, `${states} states`)
+      assert.equal(findings.length, 0, told(findings))
+    })
+  }
+})
+
+/** As croft did until it lost a real cluster: whoever calls itself leader is believed. */
+const believesALoneLeader: Planted = (observed: ObservedCluster, { memory }: State) => {
+  for (const [node, { facts }] of memory.facts) {
+    const { etcd } = facts
+    if (etcd === undefined || etcd.self !== etcd.leader || etcd.members.length > 1) continue
+    const members = etcd.members.map(({ id, name }) => ({ id, name, node, learner: false, up: 'yes' as const }))
+    const { strangers: _, ...rest } = observed
+    return { ...rest, members }
+  }
+  return observed
+}
+
+test('a planted bug is found: a server that begins a cluster of its own on an empty disk is believed', async () => {
+  const { findings } = await explore(await story('rest'), { faults: 1, deeds: 0, states: 400 }, believesALoneLeader)
+  const found = findings.find(({ what }) => what === 'croft believes in 1 of 3 voters')
+  assert.ok(found, told(findings))
+  assert.ok(found.script.length <= 4, told([found]))
+  assert.match(found.script.join('\n'), /empty disk|without its disk/)
+})

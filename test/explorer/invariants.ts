@@ -1,0 +1,42 @@
+import { configHash } from '../../src/k3s/config.ts'
+import type { ObservedCluster } from '../../src/model/observed-cluster.ts'
+import { declarationOf } from './actor.ts'
+import { answers, isUp, type World } from './world.ts'
+
+/** What croft believes of etcd, held against what is: never another cluster of the same name. */
+export function believes(world: World, { members }: ObservedCluster): readonly string[] {
+  if (members === 'unknown' || world.members.length === 0) return []
+  const believed = members.filter(({ learner }) => !learner).length
+  const voters = world.members.filter(({ learner }) => !learner).length
+  if (believed * 2 > voters) return []
+  return [`croft believes in ${believed} of ${voters} voters`]
+}
+
+/** Everything is as Git says. */
+export function isAsDeclared(world: World): boolean {
+  const { git, members, kubes, nodes } = world
+  const { spec } = declarationOf(git)
+  const declared = new Map([...spec.servers, ...spec.agents].map((node) => [node.name, node]))
+  const voters = members.filter(({ learner }) => !learner)
+  return (
+    voters.length === spec.servers.length &&
+    members.length === voters.length &&
+    members.every((member) => isUp(world, member) && declared.get(member.node)?.role === 'server') &&
+    Object.keys(kubes).every((name) => declared.has(name)) &&
+    Object.values(nodes).every(({ name, exists }) => !exists || declared.has(name)) &&
+    [...declared].every(([name, node]) => {
+      const [kube, state] = [kubes[name], nodes[name]]
+      if (kube === undefined || state === undefined || !answers(world, state)) return false
+      const marked = Object.keys(kube.annotations).some((key) => key === 'croft.dev/work')
+      const runs = state.running
+      return (
+        kube.ready &&
+        !marked &&
+        !kube.unschedulable &&
+        kube.version === git.version &&
+        state.service === 'running' &&
+        runs?.hash === configHash(spec, node)
+      )
+    })
+  )
+}
