@@ -9,7 +9,8 @@ import type { ClusterSituation, NodeView } from './view.ts'
 export function drained(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): ClusterFinding {
   if (kube.podsToMove === 0) return NOTHING
   const { timeoutMs, onTimeout } = view.spec.upgrade.drain
-  const untilMs = work.sinceMs + timeoutMs
+  // No pod leaves a node that is away: the time counts from its return.
+  const untilMs = Math.max(work.sinceMs, kube.ready === 'yes' ? kube.readySinceMs : 0) + timeoutMs
   const late = view.nowMs >= untilMs
   if (kube.podsToMove === 'unknown') {
     return waitFor({ node: node.name, awaits: `the pods of ${node.name} to be seen`, sinceMs: work.sinceMs, untilMs })

@@ -96,6 +96,19 @@ describe('a node that falls silent under our work', () => {
     })
   }
 
+  test('the time of a drain counts from the return of a node that was away', () => {
+    const force = {
+      ...kept,
+      upgrade: { ...kept.upgrade, drain: { timeoutMs: 10 * MINUTE, onTimeout: 'force' as const } },
+    }
+    const back = { ...mark(), podsToMove: 1, readySinceMs: NOW - MINUTE }
+    const decision = coordinate(force, observedCluster('s1 s2 s3 a1', { ...servers, a1: { kube: back } }), NOW)
+    assert.deepEqual(plannedSteps(decision), ['drain a1'])
+    const there = { ...back, readySinceMs: NOW - 2 * HOUR }
+    const late = coordinate(force, observedCluster('s1 s2 s3 a1', { ...servers, a1: { kube: there } }), NOW)
+    assert.deepEqual([plannedSteps(late), plannedGuards(late)], [[], ['drain']])
+  })
+
   test('the way out of a change of flags that does not come back is a replacement too', () => {
     const work: NodeWork = {
       purpose: 'configure',

@@ -317,9 +317,12 @@ describe('[F-29] a node that never comes back', () => {
 
   test('goes on when a person says so', () => {
     const requests = { ...NO_REQUESTS, resumedMs: NOW - 1000 }
-    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: turn }, { ...ready, members, requests })), [
+    const failed = { ...turn, k3s: { service: 'failed', version: NEXT } } as const
+    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: failed }, { ...ready, members, requests })), [
       `upgrade-k3s s1 ${NEXT}`,
     ])
+    const decision = coordinate(spec, observedCluster(names, { s1: turn }, { ...ready, members, requests }), NOW)
+    assert.deepEqual([decision.steps, plannedGuards(decision)], [[], ['unreachable']], 'it answers nobody')
   })
 
   test('or when another pin is chosen that mends it', () => {
