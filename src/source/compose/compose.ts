@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { defined } from '../../lib/defined.ts'
 import { lazily } from '../../lib/lazily.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { Problem } from '../../model/declaration.ts'
 import type { ObjectReference } from '../../model/foreign-object.ts'
 import type { FileOutcome } from '../assemble.ts'
@@ -81,6 +82,7 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
   const defines = [...apis.values()]
   const invalid = lazily(() => definedAndInvalid([...broken, ...definitions], apis, definedAt))
   const late: PlacedObject[] = []
+  let objects = 0
   const made: FileOutcome[] = []
   for (const one of ignored) {
     const api = apis.get(idOf(one.judged))
@@ -109,8 +111,17 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
     }
     const instance = placed(one)
     if (instance === undefined) continue
+    if (objects > LIMITS.documents) {
+      complain(instance, {
+        code: 'too-many',
+        path: [],
+        message: `instances of composed kinds make more than ${LIMITS.documents} objects together: this one is not read`,
+      })
+      continue
+    }
     const [saidBefore, incompleteBefore]: readonly [number, boolean] = [problems.length, incomplete]
     const expanded = expandInstance(instance, api, scope)
+    objects += expanded.length
     if (expanded.some(({ waits }) => waits !== undefined)) {
       // It is expanded anew with whatever is known, and what is wrong with it is said then.
       late.push(instance)

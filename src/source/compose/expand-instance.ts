@@ -63,11 +63,25 @@ export function expandInstance(
   scope: ExpansionScope,
 ): readonly MadeDocument[] {
   try {
-    return expandedAt(instance, api, scope, 0).made
+    return expandedAt(instance, api, { ...scope, left: LIMITS.composedDocuments }, 0).made
   } catch (error) {
+    if (error instanceof TooManyNested) {
+      const { name } = isFields(instance.value.metadata) ? instance.value.metadata : {}
+      const message = `${api.kind}/${String(name)} makes more than ${LIMITS.composedDocuments} objects with the instances in it`
+      scope.complain(instance, { code: 'too-many', path: [], message })
+      return []
+    }
     scope.complain(instance, { path: [], ...failedOn(`this ${api.kind}`, error) })
     return []
   }
+}
+
+/** An instance of instances: each is within its limit, and all of them together are not. */
+class TooManyNested extends Error {}
+
+/** What one instance may still become, with the instances in it. */
+interface CountedScope extends ExpansionScope {
+  left: number
 }
 
 interface ExpandedInstance {
@@ -78,7 +92,7 @@ interface ExpandedInstance {
 
 const NOTHING: ExpandedInstance = { made: [], status: {} }
 
-function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionScope, depth: number): ExpandedInstance {
+function expandedAt(instance: PlacedObject, api: ComposedApi, scope: CountedScope, depth: number): ExpandedInstance {
   const { complain } = scope
   const metadata = isFields(instance.value.metadata) ? instance.value.metadata : {}
   const { name } = metadata
@@ -150,6 +164,8 @@ function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionSc
     complain(where, { ...problem, message: `${problem.message} (for ${by.instance})` })
     return NOTHING
   }
+  scope.left -= expansion.documents.length
+  if (scope.left < 0) throw new TooManyNested()
   const externals = new Set(api.externals)
   const all: MadeDocument[] = []
   for (const [index, document] of expansion.documents.entries()) {
