@@ -345,7 +345,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     keepWishes,
     report: () => report,
     allowReturn: (name) => followed.allowReturn(name),
-    approvePlan: async (name, hash) => manual?.approve(name, hash),
+    approvePlan: async (name, hash, note) => manual?.approve(name, hash, note),
     troubles: () => sources,
     adopt: async (wish) => {
       if (options.adopt === undefined || report === undefined || revision === undefined)

@@ -22,86 +22,102 @@ export interface AskDeps {
   /** `main@<commit>`: a step back in history that a person allows. */
   allowReturn(name: string): void
   /** Approves the plan of a commit that waits. Undefined: none of this source does. */
-  approvePlan(name: string, hash: string): Promise<Granted | undefined>
+  approvePlan(name: string, hash: string, note: NoteGranted): Promise<Granted | undefined>
   adopt(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>): Promise<Granted>
   request?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
   passNow(): void
 }
 
-/** Answers wishes. Every one is written into the audit log, whatever came of it. */
+/** Writes into the audit log that a wish is granted: durable when it resolves, so the effect comes after it. */
+type NoteGranted = (message: string) => Promise<void>
+
+/**
+ * Answers wishes. Every one is in the audit log, whatever came of it, and before it has an effect: what cannot be written
+ * there is not done. A wish that is refused after all has both entries.
+ */
 export function createAsking(deps: AskDeps): (wish: Wish, actor: Actor) => Promise<Granted> {
   return async (wish, actor) => {
-    const granted = await grant(wish, actor, deps)
-    await deps.store.appendAudit({
-      atMs: deps.clock.now(),
-      actor: actor.name.slice(0, LIMITS.foreignNameLength),
-      from: actor.from,
-      what: wish.wish,
-      subject: subjectOf(wish),
-      outcome: granted.ok ? 'done' : 'refused',
-      message: granted.message.slice(0, LIMITS.foreignTextLength),
-    })
+    const noted: string[] = []
+    const note = async (outcome: 'done' | 'refused', message: string): Promise<void> => {
+      await deps.store.appendAudit({
+        atMs: deps.clock.now(),
+        actor: actor.name.slice(0, LIMITS.foreignNameLength),
+        from: actor.from,
+        what: wish.wish,
+        subject: subjectOf(wish),
+        outcome,
+        message: message.slice(0, LIMITS.foreignTextLength),
+      })
+      noted.push(outcome)
+    }
+    const granted = await grant(wish, actor, deps, (message) => note('done', message))
+    const outcome = granted.ok ? 'done' : 'refused'
+    if (noted.at(-1) !== outcome) await note(outcome, granted.message)
     if (granted.ok) deps.passNow()
     return granted
   }
 }
 
-async function grant(wish: Wish, actor: Actor, deps: AskDeps): Promise<Granted> {
+async function grant(wish: Wish, actor: Actor, deps: AskDeps, note: NoteGranted): Promise<Granted> {
   switch (wish.wish) {
     case 'reconcile':
-      return wish.key === undefined ? done('looking now') : retry(wish.key, deps)
+      return wish.key === undefined ? done('looking now') : retry(wish.key, deps, note)
     case 'approve':
-      return approve(wish, actor, deps)
+      return approve(wish, actor, deps, note)
     case 'suspend':
     case 'resume':
-      return suspend(wish.key, wish.wish === 'suspend', deps)
+      return suspend(wish.key, wish.wish === 'suspend', deps, note)
     case 'revert-drift': {
       const entry = entryOf(wish.key, deps)
       if (entry?.drift !== true)
         return refused('not-found', `${wish.key} has not drifted: when croft last looked, it was as Git declares it`)
-      await deps.keepWishes(consenting(deps.wishes(), [revertOf(entry, actor)]))
-      return done(`${wish.key} will be put back as Git declares it`)
+      return after(note, `${wish.key} will be put back as Git declares it`, () =>
+        deps.keepWishes(consenting(deps.wishes(), [revertOf(entry, actor)])),
+      )
     }
     case 'adopt-drift':
+      await note(`${wish.fields.join(', ')} will be written to Git as it is`)
       return deps.adopt(wish)
     case 'cluster':
     case 'power':
-      return deps.request?.(wish, actor) ?? refused('refused', `this controller does not handle ${wish.wish}`)
+      if (deps.request === undefined) return refused('refused', `this controller does not handle ${wish.wish}`)
+      await note('requested')
+      return deps.request(wish, actor)
   }
 }
 
 /** A person says that the cause is gone: what had stalled is tried again. */
-async function retry(key: ResourceKey, { store, epoch }: AskDeps): Promise<Granted> {
+async function retry(key: ResourceKey, { store, epoch }: AskDeps, note: NoteGranted): Promise<Granted> {
   const record = await store.record(key)
   if (record === undefined) return refused('not-found', `croft does not know ${key}`)
   const { failure, stalledGeneration, ...rest } = record
   if (failure === undefined && stalledGeneration === undefined) return done('looking now')
-  await store.putRecords(epoch, [rest])
-  return done(`${key} will be tried again`)
+  return after(note, `${key} will be tried again`, () => store.putRecords(epoch, [rest]))
 }
 
-async function suspend(key: ResourceKey, on: boolean, deps: AskDeps): Promise<Granted> {
+async function suspend(key: ResourceKey, on: boolean, deps: AskDeps, note: NoteGranted): Promise<Granted> {
   if (entryOf(key, deps) === undefined) return refused('not-found', `croft does not know ${key}`)
   const wishes = deps.wishes()
   const others = wishes.suspended.filter((one) => one !== key)
   if (!on && others.length === wishes.suspended.length) {
     return refused('conflict', `${key} is not suspended here; an annotation in Git may hold it`)
   }
-  await deps.keepWishes({ ...wishes, suspended: on ? [...others, key] : others })
-  return done(on ? `croft writes nothing to ${key} until you resume it` : `croft manages ${key} again`)
+  const message = on ? `croft writes nothing to ${key} until you resume it` : `croft manages ${key} again`
+  return after(note, message, () => deps.keepWishes({ ...wishes, suspended: on ? [...others, key] : others }))
 }
 
 async function approve(
   { keys, expiresMs, seen }: Extract<Wish, { readonly wish: 'approve' }>,
   actor: Actor,
   deps: AskDeps,
+  note: NoteGranted,
 ): Promise<Granted> {
   const nowMs = deps.clock.now()
   if (keys.length === 0) return refused('refused', 'name at least one resource')
   if (expiresMs <= nowMs || expiresMs > nowMs + LIMITS.approvalMs)
     return refused('refused', `an approval must end within ${LIMITS.approvalMs / 3_600_000} hours`)
   const returns = keys.filter((key) => key.startsWith('Source/'))
-  if (returns.length > 0) return approveReturn(keys, returns, deps)
+  if (returns.length > 0) return approveReturn(keys, returns, deps, note)
   const consents: Consent[] = []
   for (const key of keys) {
     const action = entryOf(key, deps)?.action
@@ -119,10 +135,12 @@ async function approve(
       'refused',
       `more than ${LIMITS.consentsKept} approvals wait to be used; wait until they are, or until they end`,
     )
-  await deps.keepWishes(next)
   const [only] = consents
-  if (only === undefined || consents.length > 1) return done(`${consents.length} actions approved`)
-  return done(`${only.key} approved: ${only.shown?.join('; ')}`)
+  const message =
+    only === undefined || consents.length > 1
+      ? `${consents.length} actions approved`
+      : `${only.key} approved: ${only.shown?.join('; ')}`
+  return after(note, message, () => deps.keepWishes(next))
 }
 
 /**
@@ -133,22 +151,31 @@ async function approveReturn(
   keys: readonly ResourceKey[],
   returns: readonly ResourceKey[],
   deps: AskDeps,
+  note: NoteGranted,
 ): Promise<Granted> {
   const [only = ''] = returns
   if (keys.length === 1) {
     const [name = '', hash = ''] = only.slice('Source/'.length).split('@')
-    const granted = await deps.approvePlan(name, hash)
+    const granted = await deps.approvePlan(name, hash, note)
     if (granted !== undefined) return granted
   }
   if (returns.length !== keys.length) return refused('refused', 'approve sources and resources one after the other')
-  for (const key of returns) {
-    const [name = '', commit = ''] = key.slice('Source/'.length).split('@')
-    const state = deps.troubles().find((one) => one.source.name === name)
+  const names = returns.map((key) => key.slice('Source/'.length))
+  for (const name of names) {
+    const [source = '', commit = ''] = name.split('@')
+    const state = deps.troubles().find((one) => one.source.name === source)
     if (state?.trouble?.reason !== 'rewound' || state.trouble.commit !== commit)
-      return refused('conflict', `${key} does not wait for an approval`)
-    deps.allowReturn(`${name}@${commit}`)
+      return refused('conflict', `Source/${name} does not wait for an approval`)
   }
-  return done('croft follows the older history')
+  return after(note, 'croft follows the older history', async () => {
+    for (const name of names) deps.allowReturn(name)
+  })
+}
+
+async function after(note: NoteGranted, message: string, effect: () => Promise<void>): Promise<Granted> {
+  await note(message)
+  await effect()
+  return done(message)
 }
 
 /** The consent of a person who asks to revert a drift. Where drift is ignored, no list was shown. */

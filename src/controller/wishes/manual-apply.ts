@@ -34,7 +34,7 @@ export interface ManualApply {
   /** Plans what is new among what waits. True: something may come into force. */
   look(signal: AbortSignal): Promise<boolean>
   /** Does a plan of this source wait? Then the answer is about it. */
-  approve(name: string, hash: string): Promise<Granted | undefined>
+  approve(name: string, hash: string, note?: (message: string) => Promise<void>): Promise<Granted | undefined>
 }
 
 /** Short enough to be typed, long enough to be meant. */
@@ -101,7 +101,7 @@ export function createManualApply(deps: ManualApplyDeps): ManualApply {
       }
       return goes
     },
-    async approve(name, hash) {
+    async approve(name, hash, note = async () => {}) {
       const state = states.find(({ source }) => source.name === name)
       const before = state?.plan
       if (state === undefined || before === undefined) return undefined
@@ -113,8 +113,10 @@ export function createManualApply(deps: ManualApplyDeps): ManualApply {
         state.plan = plan
         return anotherPlan(name, plan)
       }
+      const message = `the plan ${plan.hash} of ${name} is approved: ${plan.summary}`
+      await note(message)
       release(state, plan.commit)
-      return { ok: true, message: `the plan ${plan.hash} of ${name} is approved: ${plan.summary}` }
+      return { ok: true, message }
     },
   }
 }
