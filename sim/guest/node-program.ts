@@ -21,7 +21,7 @@ import type { Computer, K3sProcess } from '../world/types.ts'
 import type { Outcome } from './commands.ts'
 import type { Files } from './files.ts'
 import { closedGates, hasGates } from './gates.ts'
-import { NODE_VERBS } from './node-verbs.ts'
+import { NODE_VERBS, optionalFiles } from './node-verbs.ts'
 
 /** The program that every node of croft has, as far as somebody who calls it can tell. */
 export function nodeProgram(computer: Computer, args: readonly string[], input: string): Outcome {
@@ -64,6 +64,7 @@ export function facts(computer: Computer): NodeFacts {
     ...(service.failure === undefined || service.state === 'running' ? {} : { failure: failureOf(service) }),
     gates: gatesNow(computer),
     ...etcdFacts(computer),
+    files: optionalFiles(files),
     snapshots: snapshotsOn(computer),
     ...(machine.job === undefined ? {} : { job: { ...machine.job } }),
   }

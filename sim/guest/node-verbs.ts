@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { GATES_UNIT } from '../../src/k3s/gates.ts'
+import { OPTIONAL_FILES, REGISTRIES_FILE } from '../../src/k3s/node-files.ts'
 import type { InstallInput, NodeAnswer, PutFiles, RestoreInput, StartInput } from '../../src/k3s/node-program.ts'
 import { CONFIG_PATH } from '../k3s/config-file.ts'
 import { countWipe, DATA, DB, installedVersion, unitName, unitPath, unitRole } from '../k3s/disk.ts'
@@ -139,6 +141,16 @@ const RENAMED = [
   ['/etc/modules-load.d/croft-k3s.conf', '/etc/modules-load.d/k3s.conf'],
 ] as const
 
+/** Croft's own by name; registries.yaml by the way in which croft alone begins it. */
+export function optionalFiles(files: Files): Readonly<Record<string, string>> {
+  const there = OPTIONAL_FILES.flatMap((path) => {
+    const text = files.text(path)
+    if (text === undefined || (path === REGISTRIES_FILE && !text.startsWith('{"mirrors":'))) return []
+    return [[path, createHash('sha256').update(text).digest('hex')] as const]
+  })
+  return Object.fromEntries(there)
+}
+
 function removeAllBut(files: Files, folder: string, kept: readonly string[]): void {
   for (const name of files.list(folder)) {
     const path = `${folder}/${name}`
@@ -151,10 +163,11 @@ function removeAllBut(files: Files, folder: string, kept: readonly string[]): vo
 const MAY_WRITE =
   /^\/(etc\/rancher|var\/lib\/rancher\/k3s|etc\/croft|usr\/local\/lib\/croft)\/|^\/etc\/systemd\/system\/(croft-|k3s[^/]*\.service\.d\/)|^\/etc\/(modules-load\.d\/croft-|sysctl\.d\/[^/]*croft)/
 
-function putFiles(computer: Computer, { files }: PutFiles): void {
+function putFiles(computer: Computer, { files, absent = [] }: PutFiles): void {
   const refused = files.find(({ path }) => !MAY_WRITE.test(path) || path.includes('..'))
   if (refused !== undefined) throw new Error(`the path of a file may not be used: ${refused.path}`)
   if (computer.machine.trouble.diskFull === true) throw new Error('No space left on device')
   for (const { path, base64 } of files) computer.machine.files.write(path, Buffer.from(base64, 'base64'))
+  for (const path of absent) if (path in optionalFiles(computer.machine.files)) computer.machine.files.remove(path)
   if (files.some(({ path }) => path.includes('/server/manifests/'))) applyManifestsSoon(computer)
 }

@@ -17,6 +17,10 @@ etc=$root/etc/rancher/k3s
 units=$root/etc/systemd/system
 run=$root/run/croft
 input_limit=4194304
+# Files of croft that a declaration may stop asking for. Croft has the same list.
+optional_files='/etc/rancher/k3s/registries.yaml /var/lib/rancher/k3s/server/manifests/croft-kube-vip.yaml
+/var/lib/rancher/k3s/server/manifests/croft-backup.json /etc/systemd/system/croft-backup.mount
+/etc/systemd/system/k3s.service.d/20-croft-backup.conf'
 # Blocks of 512 bytes: no release is larger than a quarter of it.
 file_limit=1048576
 # So many of croft's own snapshots are on a server: one from before each server of an upgrade.
@@ -28,7 +32,7 @@ main() {
   [ $# -gt 0 ] && shift
   case $verb in
     facts) facts ;;
-    put) read_input; put_files "$input" "$root" && ok ;;
+    put) read_input; put_files "$input" "$root" && remove_files "$input" && ok ;;
     install) read_input; install_begin ;;
     start) read_input; start_service ;;
     stop) stop_service ;;
@@ -104,6 +108,7 @@ since_wall() {
 
 # Writes each file under another name first, so that nobody ever sees half of one or one with wider rights.
 put_files() {
+  case $1 in *'"files":[],"absent":["'*) return 0 ;; esac
   given=$(printf %s "$1" | grep -o '"path":' | wc -l)
   count=0
   # One record to a line. Nothing in a record may hold a brace, or it is not matched below.
@@ -127,6 +132,22 @@ put_files() {
 $records
 RECORDS
   [ "$count" -eq "$given" ] && [ "$count" -gt 0 ] || fail 'the list of files is not as it should be'
+}
+
+# Croft's own by name; registries.yaml by the way in which croft alone begins it.
+is_own_file() {
+  case $1 in
+    */registries.yaml) [ "$(head -c 11 "$root$1" 2>/dev/null)" = '{"mirrors":' ] ;;
+    *) [ -f "$root$1" ] ;;
+  esac
+}
+
+remove_files() {
+  for path in $optional_files; do
+    case $1 in *'"absent":['*"\"$path\""*']}') is_own_file "$path" || continue ;; *) continue ;; esac
+    case $path in *.mount) timeout 20 systemctl disable --now --no-block "${path##*/}" >/dev/null 2>&1 ;; esac
+    rm -f "$root$path" || fail "$path could not be removed"
+  done
 }
 
 put_file() {
@@ -931,6 +952,7 @@ facts() {
   gates_facts
   case $role.$service in server.running | server.starting) etcd_facts ;; esac
   datastore_facts
+  files_facts
   snapshot_facts
   printf '%s}\n' "$job"
 }
@@ -1065,6 +1087,17 @@ snapshot_files() {
   # shellcheck disable=SC2016
   timeout -s KILL 5 sh -c 'cd "$1" 2>/dev/null && stat -L -c "%F/%Y/%s/%n" -- *' sh "$root$(snapshot_dir)" 2>/dev/null |
     sed -n 's,^regular [a-z ]*file/\([0-9]*/[0-9]*/[A-Za-z0-9._-]*\)$,\1,p; s,^regular file/\([0-9]*/[0-9]*/[A-Za-z0-9._-]*\)$,\1,p'
+}
+
+files_facts() {
+  separator=
+  printf ',"files":{'
+  for path in $optional_files; do
+    is_own_file "$path" || continue
+    printf '%s"%s":"%s"' "$separator" "$path" "$(sha256sum <"$root$path" | cut -c 1-64)"
+    separator=,
+  done
+  printf '}'
 }
 
 snapshot_facts() {

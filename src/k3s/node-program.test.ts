@@ -9,6 +9,7 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { readEvidence } from '../../test/evidence/read.ts'
 import { adminCredentials, makeClusterSecrets } from '../drivers/k3s/make-secrets.ts'
 import { readFacts } from '../drivers/k3s/read-node.ts'
+import { OPTIONAL_FILES } from './node-files.ts'
 import { OWN_SNAPSHOTS } from './node-program.ts'
 import { type NodeRoot, nodeRoot, processStat, UP_TICKS } from './testing/node-root.ts'
 import { caHash } from './token.ts'
@@ -65,6 +66,30 @@ describe('put', () => {
       false,
     )
     assert.ok(!root.has('/tmp/croft-canary') && !root.has('/etc/rancher/k3s/a'))
+  })
+
+  test('removes of its own files those that must be absent, and nothing else', async () => {
+    const manifests = '/var/lib/rancher/k3s/server/manifests'
+    const own = [`${manifests}/croft-kube-vip.yaml`, '/etc/systemd/system/k3s.service.d/20-croft-backup.conf']
+    await root.ask(
+      ['put'],
+      files(
+        ...own.map((file) => [file, '0600', 'x'] as const),
+        [`${manifests}/mine.yaml`, '0600', 'x'],
+        ['/etc/rancher/k3s/registries.yaml', '0600', 'mirrors: {}\n'],
+      ),
+    )
+    const there = (await root.ask(['facts'])).files as Readonly<Record<string, string>>
+    assert.deepEqual(Object.keys(there).sort(), [...own].sort(), 'a registries.yaml of others is none of them')
+    assert.equal(there[own[0] ?? ''], sha256('x'))
+    const absent = [...OPTIONAL_FILES, `${manifests}/mine.yaml`, '/etc/passwd']
+    assert.deepEqual(await root.ask(['put'], JSON.stringify({ files: [], absent })), { ok: true })
+    assert.deepEqual((await root.ask(['facts'])).files, {})
+    assert.ok(root.has(`${manifests}/mine.yaml`) && root.has('/etc/rancher/k3s/registries.yaml'))
+    const text = '{"mirrors":{},"configs":{}}\n'
+    const put = JSON.parse(files(['/etc/rancher/k3s/registries.yaml', '0600', text], [own[0] ?? '', '0600', 'y']))
+    await root.ask(['put'], JSON.stringify({ ...put, absent: OPTIONAL_FILES.slice(2) }))
+    assert.deepEqual(Object.keys((await root.ask(['facts'])).files as object), OPTIONAL_FILES.slice(0, 2))
   })
 
   test('an input that is cut off or no list of files is refused as a whole', async () => {
@@ -280,6 +305,7 @@ describe('facts', () => {
         service: 'absent',
         serviceSinceMs: 0,
         wipes: 0,
+        files: {},
         data: 'none',
         mixedCa: false,
         gates: [],

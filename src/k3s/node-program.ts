@@ -9,7 +9,7 @@ export const NODE_PROGRAM = '/usr/local/lib/croft/node'
 export type NodeVerb =
   /** Answers NodeFacts. */
   | 'facts'
-  /** Input: PutFiles. Writes them, each at once or not at all, owned by root. */
+  /** Input: PutFiles. Writes them, each at once or not at all, owned by root, then removes those that must be absent. */
   | 'put'
   /** Input: InstallInput. Begins the job `install`: the program is fetched, its checksum proved, then put in place. */
   | 'install'
@@ -71,6 +71,8 @@ export const OWN_SNAPSHOTS = 7
 
 export interface PutFiles {
   readonly files: readonly { readonly path: string; readonly mode: string; readonly base64: string }[]
+  /** Of OPTIONAL_FILES, those that are removed: nothing else is ever deleted by this verb. */
+  readonly absent?: readonly string[]
 }
 
 export interface InstallInput {
@@ -137,6 +139,8 @@ export interface NodeFacts {
     readonly bytes?: number
     readonly answerMs?: number
   }
+  /** Those of OPTIONAL_FILES that are on the node, by path, each with its SHA-256. Absent: an older program. */
+  readonly files?: Readonly<Record<string, string>>
   readonly snapshots: readonly {
     readonly name: string
     readonly path: string

@@ -200,6 +200,8 @@ export interface LocalK3s {
   readonly failure?: string
   /** How often croft has wiped K3s from this disk; the count lies where neither a wipe nor a restore reaches. */
   readonly wipes?: number
+  /** Croft's optional files there, by path, each with its SHA-256. */
+  readonly files?: Readonly<Record<string, string>>
   /** As what K3s was set up there. */
   readonly role?: NodeRole
   /**

@@ -258,6 +258,8 @@ export type ClusterVerb =
   | 'delete-node-password'
   /** Set labels and taints of the Node as declared, and note which are croft's; one write. */
   | 'label-node'
+  /** Put the optional files of a node that runs as declared and remove the others, with what K3s made of those; no restart. */
+  | 'put-files'
   | 'snapshot'
   | 'run-health-checks'
 

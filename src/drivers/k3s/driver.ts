@@ -13,6 +13,7 @@ import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } fro
 import { readBackSecrets, runHealthCheck } from './steps/health-check.ts'
 import { labelNode } from './steps/label-node.ts'
 import { clearRemovedMark, cordon, deleteJoinToken, drain, noteFormed, uncordon } from './steps/node-marks.ts'
+import { putFiles } from './steps/put-files.ts'
 import { configureK3s, deleteNode, deleteNodePassword, removeMember, rewriteK3s, upgradeK3s } from './steps/removal.ts'
 import { restartK3s, snapshot, stopK3s, wipeStopped } from './steps/service.ts'
 
@@ -135,6 +136,7 @@ const STEPS: Readonly<Record<ClusterVerb, PerformStep>> = {
   'delete-node': deleteNode,
   'delete-node-password': deleteNodePassword,
   'label-node': labelNode,
+  'put-files': putFiles,
   snapshot,
   'run-health-checks': runHealthCheck,
 }

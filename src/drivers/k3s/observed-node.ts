@@ -136,6 +136,7 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     ...optional('failure', facts.failure ?? gateFailure(facts)),
     ...optional('role', facts.role),
     ...optional('wipes', facts.wipes),
+    ...optional('files', facts.files),
     ...optional('heldBy', facts.heldBy),
     ...optional('configHash', facts.configHash),
     ...optional('datastore', facts.datastore),

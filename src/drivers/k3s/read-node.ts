@@ -1,4 +1,5 @@
 import { explainFailure, parseNodeArgs } from '../../k3s/flags.ts'
+import { OPTIONAL_FILES } from '../../k3s/node-files.ts'
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import { caHash } from '../../k3s/token.ts'
 import {
@@ -152,6 +153,7 @@ export function readFacts(value: unknown): NodeFacts | undefined {
     ...optional('certificatesEnd', value.certificatesEnd === undefined ? undefined : textsOf(value.certificatesEnd)),
     ...optional('cloudInitError', textOf(value.cloudInitError)),
     ...optional('wipes', numberOf(value.wipes)),
+    ...optional('files', value.files === undefined ? undefined : filesIn(recordOf(value.files))),
     ...optional('heldBy', textOf(value.heldBy)),
     ...optional('role', oneOf(value.role, ['server', 'agent'] as const)),
     ...optional('version', nameOf(value.version)),
@@ -181,6 +183,15 @@ function dataIn(value: Foreign, clockMs: number): Pick<NodeFacts, 'data' | 'mixe
   const mixed = own !== undefined && copy !== undefined && own !== copy
   const said = nameOf(value.data) ?? 'other'
   return { data: said === 'ca' ? (own ?? copy ?? 'other') : said, mixedCa: mixed || value.mixedCa === true }
+}
+
+function filesIn(value: Foreign): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    OPTIONAL_FILES.flatMap((path) => {
+      const hash = textOf(value[path])
+      return hash === undefined ? [] : [[path, hash]]
+    }),
+  )
 }
 
 function explained(failure: string | undefined): string | undefined {

@@ -5,6 +5,7 @@ import { type ClusterDecision, isDestruction, type ObservedCluster } from '../..
 import { agentsIn, serversIn } from './bootstrap.ts'
 import { certificatesEnding } from './certificates.ts'
 import { departing } from './departing.ts'
+import { filesPut } from './files.ts'
 import { type ClusterFinding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn } from './finding.ts'
 import { ghostsOut } from './ghosts.ts'
 import { labelled } from './labels.ts'
@@ -32,7 +33,7 @@ export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: 
   const rollsOut = view.servers.some((node) => kubeOf(node) !== undefined && !isLeftAsFound(view, node))
   const nodes = nodeRows(view)
   return {
-    ...merge([finding, housekeeping(view), labelled(view, finding), certificatesEnding(view)]),
+    ...merge([finding, housekeeping(view), labelled(view, finding), filesPut(view, finding), certificatesEnding(view)]),
     phase: clusterPhase(
       view,
       finding,

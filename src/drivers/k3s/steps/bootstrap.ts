@@ -22,7 +22,7 @@ import {
   withApi,
   withFacts,
 } from '../node-lane.ts'
-import { agentFiles, caFiles, otherVoter, serverFiles } from './node-files.ts'
+import { agentFiles, caFiles, otherVoter, serverFiles, wholeSet } from './node-files.ts'
 import { presentSecrets } from './present-token.ts'
 import { installed } from './service.ts'
 
@@ -94,7 +94,7 @@ export function initCluster(actor: StepContext): Promise<Outcome> {
       : undefined
   return arrive(actor, mayBegin, async (shell, node, secrets) => {
     const files = [...caFiles(secrets), ...(await serverFiles(actor, node, 'first', secrets))]
-    return putAndStart(actor, shell, { files }, { role: 'server' })
+    return putAndStart(actor, shell, wholeSet(actor, node, files), { role: 'server' })
   })
 }
 
@@ -103,7 +103,8 @@ export function joinServer(actor: StepContext): Promise<Outcome> {
     if (otherVoter(actor, node.name) === undefined)
       return refused('NoVoter', 'waiting', `no server that votes is known by its address for ${node.name} to join`)
     const current = await presentSecrets(actor, secrets)
-    return putAndStart(actor, shell, { files: await serverFiles(actor, node, 'member', current) }, { role: 'server' })
+    const files = await serverFiles(actor, node, 'member', current)
+    return putAndStart(actor, shell, wholeSet(actor, node, files), { role: 'server' })
   })
 }
 
@@ -111,7 +112,8 @@ export function joinAgent(actor: StepContext): Promise<Outcome> {
   return arrive(actor, undefined, async (shell, node, secrets) => {
     const token = await bootstrapToken(actor, node.name, secrets)
     if (!(token instanceof Secret)) return token
-    return putAndStart(actor, shell, { files: await agentFiles(actor, node, token) }, { role: 'agent' })
+    const files = await agentFiles(actor, node, token)
+    return putAndStart(actor, shell, wholeSet(actor, node, files), { role: 'agent' })
   })
 }
 

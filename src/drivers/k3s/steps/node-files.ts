@@ -3,6 +3,7 @@ import { CA_FILES } from '../../../k3s/ca-files.ts'
 import { AGENT_TOKEN_FILE, configFile, type ServerPlace, TOKEN_FILE } from '../../../k3s/config.ts'
 import { GATE_DEADLINES, gateFiles } from '../../../k3s/gates.ts'
 import { KUBE_VIP_FILE, kubeVipManifest } from '../../../k3s/kube-vip.ts'
+import { absentFiles, OPTIONAL_FILES, REGISTRIES_FILE } from '../../../k3s/node-files.ts'
 import type { PutFiles } from '../../../k3s/node-program.ts'
 import type { ClusterSecrets, NodeSpec, Registries } from '../../../model/cluster.ts'
 import type { Secret } from '../../../model/secret.ts'
@@ -12,7 +13,6 @@ import type { StepContext } from '../node-lane.ts'
 export type FileToPut = PutFiles['files'][number]
 
 export const CONFIG_FILE = '/etc/rancher/k3s/config.yaml'
-const REGISTRIES_FILE = '/etc/rancher/k3s/registries.yaml'
 const TLS = '/var/lib/rancher/k3s/server/tls'
 
 /** The CA as it must lie there before the first server starts. Keys of the roots stay with us. */
@@ -62,6 +62,17 @@ export async function configFiles(
     ...gatesOf(actor, node),
     ...(registries === undefined ? [] : [fileOf(REGISTRIES_FILE, registries, 0o600)]),
   ]
+}
+
+/** Files with the rest of croft's set removed. */
+export function wholeSet({ declaration }: StepContext, node: NodeSpec, files: readonly FileToPut[]): PutFiles {
+  return { files, absent: absentFiles(declaration.spec, node) }
+}
+
+/** Those of the files that a running node takes without a restart. */
+export async function optionalFiles(actor: StepContext, node: NodeSpec): Promise<readonly FileToPut[]> {
+  const files = await configFiles(actor, node, placeOf(actor, node))
+  return files.filter(({ path }) => OPTIONAL_FILES.some((one) => one === path))
 }
 
 /** The address of another server that was seen to vote; a declared one before one that is leaving. */

@@ -18,9 +18,10 @@ import {
   withShell,
 } from '../node-lane.ts'
 import { bootstrapToken } from './bootstrap.ts'
-import { agentFiles, configFiles, type FileToPut, placeOf, serverFiles } from './node-files.ts'
+import { agentFiles, configFiles, type FileToPut, placeOf, serverFiles, wholeSet } from './node-files.ts'
 import { noteChange, noteConfig, onNode } from './node-marks.ts'
 import { presentSecrets, readyToken } from './present-token.ts'
+import { removeObjects } from './put-files.ts'
 import { installed } from './service.ts'
 
 /** Over the Node, which K3s itself acts on; where there is none, etcd is asked on a server that is up. */
@@ -118,7 +119,9 @@ export async function configureK3s(actor: StepContext): Promise<Outcome> {
     if (token !== undefined) return token
     const noted = await noteChange(actor)
     if (noted.result !== 'done') return noted
-    const put = await command(shell, 'put', actor.signal, { input: { files } })
+    const cleared = await removeObjects(actor, node, facts)
+    if (cleared.result !== 'done') return cleared
+    const put = await command(shell, 'put', actor.signal, { input: wholeSet(actor, node, files) })
     if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
     const reply = await command(shell, 'restart', actor.signal)
     if (reply.is !== 'answer') return outcomeOf(reply, `restart K3s on ${name}`)
@@ -140,7 +143,7 @@ export async function rewriteK3s(actor: StepContext): Promise<Outcome> {
     const secrets = actor.secrets === undefined ? undefined : await presentSecrets(actor, actor.secrets)
     const first = await firstFiles({ ...actor, secrets }, node)
     const files = 'result' in first ? await configFiles(actor, node, placeOf(actor, node)) : first
-    const put = await command(shell, 'put', actor.signal, { input: { files } })
+    const put = await command(shell, 'put', actor.signal, { input: wholeSet(actor, node, files) })
     if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
     const reply = await command(shell, 'restart', actor.signal)
     return reply.is === 'answer' ? DONE : outcomeOf(reply, `start K3s on ${name}`)

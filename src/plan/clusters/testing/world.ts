@@ -375,6 +375,7 @@ function act(
       return
     case 'clear-removed-mark':
     case 'label-node':
+    case 'put-files':
     case 'run-health-checks':
       return
   }

@@ -1,0 +1,70 @@
+import { KUBE_VIP_FILE } from '../../../k3s/kube-vip.ts'
+import { absentFiles } from '../../../k3s/node-files.ts'
+import type { NodeFacts } from '../../../k3s/node-program.ts'
+import { labelsOf } from '../../../kubernetes/objects.ts'
+import type { NodeSpec } from '../../../model/cluster.ts'
+import type { Outcome } from '../../../model/step.ts'
+import {
+  command,
+  DONE,
+  nodeName,
+  outcomeOf,
+  outcomeOfAsked,
+  refused,
+  type StepContext,
+  specOf,
+  withApi,
+  withFacts,
+} from '../node-lane.ts'
+import { optionalFiles, wholeSet } from './node-files.ts'
+
+/** Writes the optional files and removes those that are not declared, with what K3s made of them. */
+export async function putFiles(actor: StepContext): Promise<Outcome> {
+  return withFacts(actor, async (shell, facts) => {
+    const node = specOf(actor)
+    if (node === undefined) return refused('NotDeclared', 'waiting', `${nodeName(actor)} is no longer declared`)
+    const cleared = await removeObjects(actor, node, facts)
+    if (cleared.result !== 'done') return cleared
+    const input = wholeSet(actor, node, await optionalFiles(actor, node))
+    const put = await command(shell, 'put', actor.signal, { input })
+    return put.is === 'answer' ? DONE : outcomeOf(put, `write files of ${nodeName(actor)}`)
+  })
+}
+
+const SYSTEM = 'namespaces/kube-system'
+const RBAC = `/apis/rbac.authorization.k8s.io/v1/${SYSTEM}`
+
+/** What K3s makes of a manifest and keeps when the file is gone. The last one speaks for nothing any more. */
+const OBJECTS: Readonly<Record<string, readonly string[]>> = {
+  [KUBE_VIP_FILE]: [
+    `/apis/apps/v1/${SYSTEM}/daemonsets/kube-vip`,
+    `${RBAC}/rolebindings/kube-vip`,
+    `${RBAC}/roles/kube-vip`,
+    `/api/v1/${SYSTEM}/serviceaccounts/kube-vip`,
+  ],
+  '/var/lib/rancher/k3s/server/manifests/croft-backup.json': [`/api/v1/${SYSTEM}/secrets/croft-etcd-backup`],
+}
+
+/** Deletes them with the last file: while another server has it, K3s there would make them again. */
+export async function removeObjects(actor: StepContext, node: NodeSpec, facts: NodeFacts): Promise<Outcome> {
+  const { declaration, memory, signal } = actor
+  const others = [...memory.facts].filter(([name]) => name !== node.name)
+  const paths = absentFiles(declaration.spec, node).filter(
+    (path) => facts.files?.[path] !== undefined && others.every(([, known]) => known.facts.files?.[path] === undefined),
+  )
+  const objects = paths.flatMap((path) => OBJECTS[path] ?? [])
+  if (objects.length === 0) return DONE
+  return withApi(actor, async (client) => {
+    for (const object of objects) {
+      const asked = await client.get(object, signal)
+      if (asked.is === 'error' && asked.status === 404) continue
+      if (asked.is !== 'answer') return outcomeOfAsked(asked)
+      const isOwn =
+        /\/croft-[^/]+$/.test(object) || labelsOf(asked.value).get('app.kubernetes.io/managed-by') === 'croft'
+      if (!isOwn) continue
+      const outcome = outcomeOfAsked(await client.delete(object, `delete ${object}`, {}, signal), 'is-success')
+      if (outcome.result !== 'done') return outcome
+    }
+    return DONE
+  })
+}

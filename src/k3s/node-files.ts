@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import type { ClusterSpec, NodeSpec } from '../model/cluster.ts'
+import { backupFiles } from './backup-flags.ts'
+import { KUBE_VIP_FILE, kubeVipManifest } from './kube-vip.ts'
+
+export const REGISTRIES_FILE = '/etc/rancher/k3s/registries.yaml'
+
+/**
+ * Each file that croft puts on a node only where the declaration asks for it. The set is declared whole: one of these
+ * that is not declared goes. The program on the node has the same list, and leaves a registries.yaml of others.
+ */
+export const OPTIONAL_FILES = [
+  REGISTRIES_FILE,
+  KUBE_VIP_FILE,
+  '/var/lib/rancher/k3s/server/manifests/croft-backup.json',
+  '/etc/systemd/system/croft-backup.mount',
+  '/etc/systemd/system/k3s.service.d/20-croft-backup.conf',
+] as const
+
+export type OptionalFile = (typeof OPTIONAL_FILES)[number]
+
+/** Files of a node by path, each with its SHA-256; `secret` where the text holds what only the node may read. */
+type DeclaredFiles = ReadonlyMap<string, string>
+
+/** Which of them are declared for a node. */
+export function declaredFiles(spec: ClusterSpec, node: Pick<NodeSpec, 'role'>): DeclaredFiles {
+  const files = new Map<string, string>()
+  if (spec.registries !== undefined) files.set(REGISTRIES_FILE, 'secret')
+  if (node.role !== 'server') return files
+  const announced = kubeVipManifest(spec)
+  if (announced !== undefined) files.set(KUBE_VIP_FILE, sha256(announced))
+  const hasSecret = spec.backup !== undefined && 's3' in spec.backup.to
+  for (const { path, text } of backupFiles(spec.backup, undefined)) files.set(path, hasSecret ? 'secret' : sha256(text))
+  return files
+}
+
+/** Paths of the set that must not be on a node. */
+export function absentFiles(spec: ClusterSpec, node: Pick<NodeSpec, 'role'>): readonly OptionalFile[] {
+  const declared = declaredFiles(spec, node)
+  return OPTIONAL_FILES.filter((path) => !declared.has(path))
+}
+
+export interface FileDifference {
+  readonly put: readonly string[]
+  readonly remove: readonly string[]
+}
+
+/** What differs between the files that a node names and those that are declared. */
+export function fileDifference(
+  spec: ClusterSpec,
+  node: Pick<NodeSpec, 'role'>,
+  there: Readonly<Record<string, string>>,
+): FileDifference {
+  const declared = declaredFiles(spec, node)
+  const put = [...declared].filter(
+    ([path, hash]) => there[path] === undefined || (hash !== 'secret' && there[path] !== hash),
+  )
+  return { put: put.map(([path]) => path), remove: Object.keys(there).filter((path) => !declared.has(path)) }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
