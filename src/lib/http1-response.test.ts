@@ -107,4 +107,72 @@ describe('readResponse', () => {
   ] as const) {
     it(`[S-16] refuses: ${why}`, () => assert.throws(() => readAll(text), Http1Error))
   }
+
+  const fed = (bytes: Buffer, step: number, limit = 8 * 1024 * 1024) => {
+    const reader = readResponse(limit)
+    const before = process.cpuUsage()
+    const memory = process.memoryUsage()
+    let most = 0
+    let answer: Http1Response | undefined
+    let error = ''
+    try {
+      for (let at = 0; at < bytes.length && answer === undefined; at += step) {
+        answer = reader.push(bytes.subarray(at, at + step))
+        if (at % (step * 500) < step) {
+          const { heapUsed, arrayBuffers } = process.memoryUsage()
+          most = Math.max(most, heapUsed + arrayBuffers - memory.heapUsed - memory.arrayBuffers)
+        }
+      }
+    } catch (caught) {
+      error = caught instanceof Http1Error ? caught.message : String(caught)
+    }
+    const { user, system } = process.cpuUsage(before)
+    return { answer, error, ms: (user + system) / 1000, mb: most / 1024 ** 2 }
+  }
+  const head = (more: string) => Buffer.from(`HTTP/1.1 200 OK\r\n${more}\r\n\r\n`)
+  const MB = 1024 ** 2
+
+  for (const [what, bytes, step, told] of [
+    [
+      'a body in chunks of one byte',
+      Buffer.concat([head('Transfer-Encoding: chunked'), Buffer.from('1\r\nx\r\n'.repeat(2 * MB))]),
+      16_384,
+      /more than 20000 tiny chunks/,
+    ],
+    [
+      'chunks of one byte with long names',
+      Buffer.concat([head('Transfer-Encoding: chunked'), Buffer.from(`1;${'n'.repeat(200)}\r\nx\r\n`.repeat(50_000))]),
+      16_384,
+      /more than 20000 tiny chunks/,
+    ],
+    ['a head that drips and never ends', head(`X: ${'y'.repeat(70_000)}`), 1, /head of the answer is too long/],
+    ['a head of many lines that drips', head('a: b\r\n'.repeat(12_000)), 1, /head of the answer is too long/],
+    ['heads without end', Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'.repeat(10_000)), 100, /too many heads/],
+    [
+      'a trailer without end',
+      Buffer.concat([head('Transfer-Encoding: chunked'), Buffer.from(`0\r\n${'a: b\r\n'.repeat(20_000)}`)]),
+      1_000,
+      /what follows the answer is too long/,
+    ],
+    ['a body that drips', Buffer.concat([head(`Content-Length: ${MB}`), Buffer.alloc(MB, 120)]), 1, undefined],
+    ['a body without a length that drips', Buffer.concat([head('A: b'), Buffer.alloc(MB / 2, 120)]), 1, undefined],
+    [
+      'chunks of a line each',
+      Buffer.concat([
+        head('Transfer-Encoding: chunked'),
+        Buffer.from(`40\r\n${'x'.repeat(64)}\r\n`.repeat(40_000)),
+        Buffer.from('0\r\n\r\n'),
+      ]),
+      16_384,
+      undefined,
+    ],
+  ] as const)
+    it(`[S-31] takes little time and memory for ${what}`, () => {
+      const { answer, error, ms, mb } = fed(bytes, step)
+      if (told !== undefined) assert.match(error, told)
+      else assert.equal(error, '')
+      if (answer !== undefined) assert.equal(answer.body.length, 40_000 * 64 === answer.body.length ? 2_560_000 : MB)
+      assert.ok(ms < 5_000, `${ms} ms`)
+      assert.ok(mb < 30, `${mb} MB`)
+    })
 })

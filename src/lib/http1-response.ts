@@ -30,6 +30,11 @@ export interface ResponseReader {
 }
 
 const HEAD_BYTES = 64 * 1024
+/** Answers like 100 Continue before the answer itself. */
+const MOST_HEADS = 20
+/** A server may write a line at a time, and does not write a letter at a time. */
+const MOST_CHUNKS = 20_000
+const LEAST_CHUNK_BYTES = 16
 const HEAD_END = '\r\n\r\n'
 const NOTHING = Buffer.alloc(0)
 
@@ -50,11 +55,17 @@ interface ResponseHead {
  */
 export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void): ResponseReader {
   let rest: Buffer = NOTHING
+  const tail = createBytes()
   let head: ResponseHead | undefined
+  // So much of the head was looked through for its end, and so many answers came before the answer itself.
+  let searched = 0
+  let heads = 0
+  // Parts of the last arrival are borrowed; what came before them is in one buffer, however small its pieces were.
   let parts: Buffer[] = []
+  const body = createBytes()
   let taken = 0
-  // Of the parts so many are our own.
-  let owned = 0
+  let chunks = 0
+  let trailer = 0
   // Bytes still to come of the chunk that is being read; undefined between chunks; -1 in the trailer.
   let chunkLeft: number | undefined
 
@@ -68,9 +79,17 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
     if (part.length > 0) parts.push(part)
   }
   const complete = (of: ResponseHead, reusable: boolean): Http1Response => {
-    const only = parts.length === 1 ? parts[0] : Buffer.concat(parts)
-    const body = only === undefined ? '' : only.toString('utf8')
-    return { status: of.status, reason: of.reason, headers: of.headers, body, reusable }
+    const first = parts[0]
+    const { status, reason, headers } = of
+    if (body.view().length === 0 && parts.length === 1 && first !== undefined)
+      return { status, reason, headers, body: first.toString('utf8'), reusable }
+    gather()
+    return { status, reason, headers, body: body.view().toString('utf8'), reusable }
+  }
+
+  function gather(): void {
+    for (const part of parts) body.append(part)
+    parts = []
   }
 
   function readByLength(of: ResponseHead, bytes: number): Http1Response | undefined {
@@ -97,12 +116,17 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
         const line = rest.toString('latin1', 0, end)
         rest = rest.subarray(end + 2)
         if (chunkLeft === -1) {
+          trailer += line.length + 2
+          if (trailer > HEAD_BYTES) throw new Http1Error('ERR_HTTP', 'what follows the answer is too long')
           if (line === '') return complete(of, of.keepAlive && rest.length === 0)
           continue
         }
         const size = /^([0-9a-f]{1,8})\s*(?:;|$)/i.exec(line)?.[1]
         if (size === undefined) throw new Http1Error('ERR_HTTP', 'a chunk of the answer has no size')
         chunkLeft = Number.parseInt(size, 16) || -1
+        chunks += 1
+        if (onPart === undefined && chunks > MOST_CHUNKS && taken / chunks < LEAST_CHUNK_BYTES)
+          throw new Http1Error('ERR_HTTP', `the answer comes in more than ${MOST_CHUNKS} tiny chunks`)
         continue
       }
       const data = Math.min(chunkLeft, rest.length)
@@ -119,11 +143,15 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
 
   function advance(): Http1Response | undefined {
     while (head === undefined) {
-      const end = rest.indexOf(HEAD_END)
+      const end = rest.indexOf(HEAD_END, Math.max(0, searched - HEAD_END.length))
       if (end === -1) {
         if (rest.length > HEAD_BYTES) throw new Http1Error('ERR_HTTP', 'the head of the answer is too long')
+        searched = rest.length
         return undefined
       }
+      searched = 0
+      heads += 1
+      if (heads > MOST_HEADS) throw new Http1Error('ERR_HTTP', 'the answer has too many heads')
       const found = knownHead(rest.toString('utf8', 0, end))
       rest = rest.subarray(end + HEAD_END.length)
       // 100 Continue and its like come before the answer itself.
@@ -136,23 +164,55 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
     return undefined
   }
 
-  function keep(): void {
-    rest = rest.length === 0 ? NOTHING : Buffer.from(rest)
-    for (; owned < parts.length; owned++) parts[owned] = Buffer.from(parts[owned] as Buffer)
-  }
-
   return {
     push(chunk) {
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const waited = tail.view().length
+      if (waited > 0) tail.append(chunk)
+      rest = waited > 0 ? tail.view() : chunk
+      const before = rest.length
       const answer = advance()
-      if (answer === undefined) keep()
-      return answer
+      if (answer !== undefined) return answer
+      gather()
+      if (waited > 0) tail.drop(before - rest.length)
+      else tail.append(rest)
+      rest = NOTHING
+      return undefined
     },
     end() {
       if (head?.body.by !== 'close') return undefined
-      const response = complete(head, false)
-      parts = []
-      return response
+      return complete(head, false)
+    },
+  }
+}
+
+/** Bytes that become more: to append costs what is appended, however small the pieces are. */
+interface GrowingBytes {
+  view(): Buffer
+  append(bytes: Buffer): void
+  /** Drops so many from the beginning. */
+  drop(count: number): void
+}
+
+function createBytes(): GrowingBytes {
+  let room = NOTHING
+  let [from, to] = [0, 0]
+  return {
+    view: () => room.subarray(from, to),
+    append(bytes) {
+      if (bytes.length === 0) return
+      if (to + bytes.length > room.length) {
+        const larger = Buffer.allocUnsafe(Math.max(256, 2 * (to - from + bytes.length)))
+        room.copy(larger, 0, from, to)
+        to -= from
+        from = 0
+        room = larger
+      }
+      bytes.copy(room, to)
+      to += bytes.length
+    },
+    drop(count) {
+      from += count
+      if (from === to) [from, to] = [0, 0]
     },
   }
 }
