@@ -1,11 +1,9 @@
 import { statSync } from 'node:fs'
-import { chmod, mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Engine } from '../../engine/engine.ts'
 import { BACKUP_UNIT } from '../../k3s/backup-flags.ts'
 import { KUBE_VIP_FILE } from '../../k3s/kube-vip.ts'
 import { renderKubeconfig } from '../../kubernetes/kubeconfig.ts'
-import { replaceFile } from '../../lib/atomic-file.ts'
 import { shellWord } from '../../lib/shell-quoted.ts'
 import { showOrigin } from '../../model/declaration.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
@@ -16,6 +14,7 @@ import { clusterFiles, type HandedFile, importBlocks, inventory } from '../leave
 import { type FoundMarks, findMarked, type LeaveTools } from '../leave/look.ts'
 import { type LeaveScope, scopeOf, wholeEstate } from '../leave/scope.ts'
 import { takeCroftOff } from '../leave/take-off.ts'
+import { writeHandedFiles } from '../leave/write-files.ts'
 import { closing, stateOf } from '../load.ts'
 import type { EngineOptions, Runtime } from '../runtime.ts'
 import { kindNamed, resolveKey } from '../select.ts'
@@ -165,14 +164,7 @@ async function handOver(
   const blocks = importBlocks(marked)
   if (blocks !== '') files.push({ path: 'import.tf', text: blocks })
   try {
-    await mkdir(to, { recursive: true, mode: 0o700 })
-    await chmod(to, 0o700)
-    for (const { path: name, text } of files) {
-      const file = path.join(to, name)
-      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-      await replaceFile(file, text)
-      await chmod(file, 0o600)
-    }
+    await writeHandedFiles(to, files)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new CliError(`${to} cannot be written: ${why}. Nothing was taken off; name another directory with --to.`)

@@ -1,0 +1,17 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { replaceFile } from '../../lib/atomic-file.ts'
+import type { HandedFile } from './hand-over.ts'
+
+/**
+ * Writes the files below `to`, readable by their owner alone. Folders that it makes are closed to others. A folder that was
+ * there keeps its mode: it may be /tmp or a home, and others may need it.
+ */
+export async function writeHandedFiles(to: string, files: readonly HandedFile[]): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  for (const { path: name, text } of files) {
+    const file = path.join(to, name)
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+    await replaceFile(file, text)
+  }
+}
