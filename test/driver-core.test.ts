@@ -12,6 +12,7 @@ import { seededRandom } from '../src/lib/random.ts'
 import { ShellFailure } from '../src/lib/shell.ts'
 import { WireFailure } from '../src/lib/wire.ts'
 import { DEFAULT_POLICY } from '../src/model/declaration.ts'
+import { removed } from '../src/model/destruction.ts'
 import type { ClusterDeclaration, Connection } from '../src/model/estate.ts'
 import type { Desired, ObservedResource, Resource } from '../src/model/resource.ts'
 import { Secret } from '../src/model/secret.ts'
@@ -119,7 +120,7 @@ function someStep(driver: Driver, resource: Resource): Step {
     host: 'alpha',
     close: { config: {}, atMs: 1 },
   }
-  const [gone] = rules.deleteSteps(observed)
+  const [gone] = rules.deleteSteps(removed(observed, []))
   assert.ok(gone, `${driver.name} has no step for ${resource.key}`)
   return gone
 }

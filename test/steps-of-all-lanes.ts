@@ -6,6 +6,7 @@ import { libvirtRules } from '../src/drivers/libvirt/rules.ts'
 import { proxmoxRules } from '../src/drivers/proxmox/rules.ts'
 import { exampleObserved, exampleResource } from '../src/drivers/proxmox/testing/vm-example.ts'
 import { rules as hostRules } from '../src/drivers/ssh/rules.ts'
+import { removed } from '../src/model/destruction.ts'
 import type { Plan } from '../src/model/plan.ts'
 import type { Change, ObservedResource, Resource } from '../src/model/resource.ts'
 import type { Step } from '../src/model/step.ts'
@@ -72,18 +73,18 @@ export function stepsOfAllLanes(): StepsOfAllLanes {
       proxmox: [
         ...inOneCall(proxmoxRules.createSteps(guest, '114')),
         ...proxmoxRules.updateSteps(guest, exampleObserved({ memory: '2048' }), [MEMORY]),
-        ...withUnreferenced(proxmoxRules.deleteSteps(exampleObserved({ memory: '2048' }))),
+        ...withUnreferenced(proxmoxRules.deleteSteps(removed(exampleObserved({ memory: '2048' }), []))),
       ],
       kubernetes: [
         ...objectRules.createSteps(objectResource(wanted(MAP, { force: true })), 'ConfigMap/n/m'),
         ...objectRules.createSteps(objectResource(keyed), 'Secret/n/m'),
         ...objectRules.createSteps(objectResource(charted), 'Secret/n/m'),
-        ...deletion(there),
+        ...deletion(removed(there, [])),
       ],
-      ssh: hostRules.deleteSteps(item()),
+      ssh: hostRules.deleteSteps(removed(item(), [])),
       libvirt: [
         ...libvirtRules.createSteps(domain(), '11111111-2222-3333-4444-555555555555'),
-        ...libvirtRules.deleteSteps(seenDomain()),
+        ...libvirtRules.deleteSteps(removed(seenDomain(), [])),
       ],
     },
     cluster: clusterSteps(),

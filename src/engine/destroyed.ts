@@ -14,6 +14,9 @@ export async function readDestroyed(store: Pick<Store, 'getValue'>): Promise<Des
   return text === undefined ? undefined : (JSON.parse(text) as DestroyedSoFar)
 }
 
+/** What a revision destroys, and no coordinator. */
+const REVISION: ReadonlySet<string | undefined> = new Set(['removed', 'changed'])
+
 /**
  * Writes down what these steps destroy, before they are performed: the blast radius of a revision is counted over all its passes, and
  * what is gone shows in no survey. What the coordinator of a cluster replaces goes one node at a time, under its own guard.
@@ -25,10 +28,7 @@ export async function noteDestroyed(
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   admitted: readonly Admitted[],
 ): Promise<void> {
-  const going = admitted.filter(
-    ({ doing, step }) =>
-      step.verb === 'delete' && (doing.do === 'delete' || (doing.do === 'replace' && doing.changes.length > 0)),
-  )
+  const going = admitted.filter(({ step: { verb, destroys } }) => verb === 'delete' && REVISION.has(destroys?.because))
   if (going.length === 0) return
   const before = await readDestroyed(store)
   const things = new Map(destroyedBy(estate, before).map((one) => [one.key, { revision: before?.revision, ...one }]))

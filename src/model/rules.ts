@@ -1,3 +1,4 @@
+import type { Destruction } from './destruction.ts'
 import type { Change, ObservedResource, Resource, Survey } from './resource.ts'
 import type { Step } from './step.ts'
 
@@ -65,7 +66,7 @@ export interface Rules {
   /** The lists in which parts of an earlier, broken creation under this id would be found. */
   remains(resource: Resource, externalId: string): readonly string[]
   /** Calls that take away a guest whose creation broke off and that is locked since. Undefined: only a person can. */
-  abandonedSteps(resource: Resource, observed: ObservedResource): readonly Step[] | undefined
+  abandonedSteps(resource: Resource, destruction: Destruction): readonly Step[] | undefined
   /** Why it must not be removed, as the system itself would say. */
   undeletable(observed: ObservedResource): Obstacle | undefined
   /** Who keeps the thing by now in our place, and the calls that take our mark off it. Undefined, or no such rule: it is ours alone. */
@@ -73,7 +74,7 @@ export interface Rules {
   /** The calls that take our mark off it and change nothing else. Undefined, or no such rule: nothing on it is ours. */
   leaveSteps?(observed: ObservedResource): readonly Step[]
   /** Calls to remove it, shutting it down first. */
-  deleteSteps(observed: ObservedResource): readonly Step[]
+  deleteSteps(destruction: Destruction): readonly Step[]
   /** Calls that restart a running guest, in order; each begins when the one before has ended. */
   rebootSteps(observed: ObservedResource): readonly Step[]
   /**

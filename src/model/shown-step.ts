@@ -153,7 +153,7 @@ export function savedOfCoordinator<A extends Coordinated>(step: Step<A>) {
 }
 
 export function savedIntention(intention: Intention): object {
-  return { ...intention, step: savedStep(intention.step) }
+  return { ...intention, step: { ...savedStep(intention.step), destroys: undefined } }
 }
 
 interface SavedIntention extends Omit<Intention, 'step'> {

@@ -2,6 +2,7 @@ import type { WorkPurpose } from './cluster.ts'
 import type { ClientCommand, Command, SnippetCommand } from './command.ts'
 import type { ResourceKey } from './declaration.ts'
 import type { KubeObject } from './kube-object.ts'
+import type { Loss } from './loss.ts'
 import type { PowerWorkload, Tier } from './power.ts'
 import type { Sealed, SecretReference } from './secret.ts'
 import type { SeedDocument } from './vm.ts'
@@ -143,28 +144,54 @@ export type HelmWrite = {
     }
 )
 
+type ThingVerb =
+  | 'create'
+  | 'configure'
+  | 'resize'
+  | 'start'
+  | 'shutdown'
+  | 'stop'
+  | 'reboot'
+  | 'template'
+  | 'delete'
+  | 'download'
+  | 'verify'
+  | 'move'
+  | 'mark'
+  /** Of the disc with a seed: onto a storage, into the drive, out of it, off the storage. */
+  | 'upload'
+  | 'insert'
+  | 'eject'
+  | 'discard'
+
+/** The parts from which a step is built: nothing runs into it unless they say so. */
+export type HarmParts =
+  | {
+      readonly verb: Exclude<ThingVerb, 'delete'>
+      readonly disruption?: 'none' | 'restart'
+      readonly destroys?: Loss
+    }
+  | { readonly verb: ThingVerb; readonly disruption?: 'none' | 'restart' | 'data-loss'; readonly destroys: Loss }
+
+export function harmOf(parts: HarmParts): Harm {
+  const { verb, disruption = 'none', destroys } = parts
+  return (destroys === undefined ? { verb, disruption } : { verb, disruption, destroys }) as Harm
+}
+
+/** What a step does to what runs. What deletes, overwrites or loses data says what it destroys. */
+export type Harm =
+  | {
+      readonly verb: Exclude<ThingVerb, 'delete'>
+      readonly disruption: 'none' | 'restart'
+      readonly destroys?: Loss
+    }
+  | { readonly verb: ThingVerb; readonly disruption: 'none' | 'restart' | 'data-loss'; readonly destroys: Loss }
+
 /** One effect on one thing. */
-interface OnThing extends Described {
+type OnThing = Harm & ThingPlace
+
+interface ThingPlace extends Described {
   readonly about?: undefined
-  readonly verb:
-    | 'create'
-    | 'configure'
-    | 'resize'
-    | 'start'
-    | 'shutdown'
-    | 'stop'
-    | 'reboot'
-    | 'template'
-    | 'delete'
-    | 'download'
-    | 'verify'
-    | 'move'
-    | 'mark'
-    /** Of the disc with a seed: onto a storage, into the drive, out of it, off the storage. */
-    | 'upload'
-    | 'insert'
-    | 'eject'
-    | 'discard'
   readonly host: string
   /** What must not be used by two at once: `host/fun-bedbug`, `storage/fun-bedbug/local`. */
   readonly queues: readonly string[]
@@ -185,7 +212,6 @@ interface OnThing extends Described {
     readonly done: Readonly<Record<string, string>>
     readonly failed?: { readonly reason: string; readonly facts: Readonly<Record<string, string>> }
   }
-  readonly disruption: 'none' | 'restart' | 'data-loss'
 }
 
 /** A step of a coordinator. */

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { overwriting } from '../model/destruction.ts'
 import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { Action, Doing, Plan, PlanEntry } from '../model/plan.ts'
-import type { ClusterVerb, Step } from '../model/step.ts'
+import { type ClusterVerb, harmOf, type Step } from '../model/step.ts'
 import { coordinate } from './clusters/coordinate.ts'
 import { clusterSpec, NOW, observedCluster } from './clusters/testing/fixture.ts'
 import { disruptionOf } from './disruption.ts'
 
 const step = (verb: Step['verb'], disruption: Step['disruption']): Step => ({
-  verb,
+  ...harmOf({ verb, disruption, ...overwriting('vm 1', []) }),
   summary: `${verb} it`,
   lane: 'rest',
   host: 'a',
   queues: [],
   call: { method: 'POST', path: '/x', params: {} },
-  disruption,
 })
 const doing = (what: Doing['do'], ...steps: readonly Step[]): Doing & { readonly reason: string } =>
   ({ do: what, externalId: '1', host: 'a', changes: [], steps, reason: '' }) as Doing & { readonly reason: string }

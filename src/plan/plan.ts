@@ -126,7 +126,7 @@ function guard(guarded: Guarded, context: GuardContext): PlanEntry {
     const judged = one.judge(action, guarded, context)
     if (judged === action) continue
     if (judged.do !== 'hold' || one.approvable !== true) return { ...guarded.entry, action: judged }
-    const shows = shownList(guarded.entry, action, guarded.dataDisks, guarded.births)
+    const shows = shownList(guarded.entry, action, guarded.births)
     const consent = consentTo(context.estate.consents, guarded.entry.key, one.name, action, shows)
     if (consent === undefined) return { ...guarded.entry, action: { ...judged, shows } }
     consents.push(consent)

@@ -8,6 +8,7 @@ import { libvirtRules } from '../../src/drivers/libvirt/rules.ts'
 import { discardStep } from '../../src/drivers/libvirt/steps.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
 import { seededRandom } from '../../src/lib/random.ts'
+import { removed } from '../../src/model/destruction.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { machine, valid, WEB } from './libvirt-machines.ts'
 import { type LibvirtRun, simulateLibvirt } from './libvirt-run.ts'
@@ -112,7 +113,9 @@ test('a file that disks of machines stand on is neither replaced nor deleted, an
   const { signal } = new AbortController()
   putImage(run.host, 'default', 'free.qcow2')
   for (const name of [NAME, 'free.qcow2']) {
-    const outcome = await run.clock.runUntil(session.perform(discardStep('kvm', 'default', name, 'delete'), signal))
+    const outcome = await run.clock.runUntil(
+      session.perform(discardStep('kvm', 'default', name, wrongly(name)), signal),
+    )
     assert.equal(outcome.result, name === NAME ? 'refused' : 'done')
     assert.equal(volumes(run.host, 'default').has(name), name === NAME)
   }
@@ -123,3 +126,9 @@ test('a file that disks of machines stand on is neither replaced nor deleted, an
   assert.ok(file)
   assert.match(libvirtRules.undeletable(file)?.message ?? '', /stands on it/)
 })
+
+/** A volume as a plan that should not exist would let it go. */
+function wrongly(name: string) {
+  const externalId = `default:${name}`
+  return removed({ connection: 'kvm', type: 'file', list: 'volumes/kvm/default', externalId, host: 'kvm' }, [])
+}

@@ -16,6 +16,7 @@ import type { Estate } from '../../src/model/estate.ts'
 import type { Plan } from '../../src/model/plan.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
+import { judgedByTable } from '../destroying-calls.ts'
 import { memoryVault } from './cluster-run.ts'
 
 const WRITE =
@@ -70,7 +71,7 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
       clock: itsClock,
       random,
       store: createMemoryStore(run.disk),
-      drivers: [libvirtDriver],
+      drivers: [judgedByTable(libvirtDriver)],
       driverDeps: {
         clock: itsClock,
         random,

@@ -21,6 +21,7 @@ import { HOST_PROGRAMS } from '../../src/model/host-item.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
+import { judgedByTable } from '../destroying-calls.ts'
 import { evaluatedHere } from './evaluated-here.ts'
 
 /** Thrown through nobody: a killed process simply never goes on. Tells the harness that it was killed. */
@@ -263,7 +264,9 @@ export function startProcess(options: ProcessOptions): Process {
     },
     close: () => shell.close(),
   })
-  const drivers = [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver, sshDriver, kubernetesDriver]
+  const drivers = [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver, sshDriver, kubernetesDriver].map(
+    judgedByTable,
+  )
   const driverDeps: DriverDeps = {
     clock: options.clock,
     random: options.random,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { overwriting } from '../../model/destruction.ts'
 import type { Action, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { renderPlan } from './plan.ts'
@@ -28,7 +29,13 @@ const start: Step = {
   call: { method: 'POST', path: '/x', params: {} },
 }
 const reboot: Step = { ...start, verb: 'reboot', summary: 'restart VM 108', disruption: 'restart' }
-const remove: Step = { ...start, verb: 'delete', summary: 'delete VM 120 with its disks', disruption: 'data-loss' }
+const remove: Step = {
+  ...start,
+  verb: 'delete',
+  summary: 'delete VM 120 with its disks',
+  disruption: 'data-loss',
+  ...overwriting('vm 120', []),
+}
 
 function entry(key: string, action: Action, more: Partial<PlanEntry> = {}): PlanEntry {
   return { key, uid: 'u', connection: 'default', type: 'vm', action, ...more }

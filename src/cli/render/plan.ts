@@ -160,10 +160,17 @@ function stepsOf(steps: readonly Step[], style: Style, view: PlanView, prefix: s
   return steps.flatMap((step, index) => {
     const mark = step.disruption === 'none' ? '' : `  ${style.paint('yellow', `(${shownDisruption(step.disruption)})`)}`
     const line = `${String(index + 1).padStart(width)}. ${prefix}${clean(step.summary)}${mark}`
+    const gone = partsOf(step).map((part) => `${' '.repeat(width + 2)}${clean(part)}`)
     return view.calls === true
-      ? [line, ...callLines(step, style).map((call) => `${' '.repeat(width + 2)}${call}`)]
-      : [line]
+      ? [line, ...gone, ...callLines(step, style).map((call) => `${' '.repeat(width + 2)}${call}`)]
+      : [line, ...gone]
   })
+}
+
+/** What goes with a thing and holds data. */
+function partsOf({ destroys }: Step): readonly string[] {
+  const { takes = [] } = destroys ?? {}
+  return takes.length === 0 ? [] : [`takes ${takes.join(', ')} with it`]
 }
 
 function callLines(step: Step, style: Style): readonly string[] {

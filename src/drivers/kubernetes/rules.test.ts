@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { removed } from '../../model/destruction.ts'
 import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
 import { fieldChanges } from './diff.ts'
 import type { ObjectDetails } from './marks.ts'
@@ -179,14 +180,14 @@ test('what goes takes only itself: by its uid, and a keeper of Flux is put to re
     kind: 'HelmRelease',
     metadata: { name: 'r', namespace: 'f', uid: 'u' },
   }
-  const steps = rules.deleteSteps(seen({ object: release }))
+  const steps = rules.deleteSteps(removed(seen({ object: release }), []))
   assert.deepEqual(
     steps.map(({ verb }) => verb),
     ['configure', 'delete'],
   )
   assert.equal(shown(steps[1]).params.uid, 'u')
   assert.deepEqual(
-    rules.deleteSteps(seen({ object: { ...release, spec: { suspend: true } } })).map(({ verb }) => verb),
+    rules.deleteSteps(removed(seen({ object: { ...release, spec: { suspend: true } } }), [])).map(({ verb }) => verb),
     ['delete'],
   )
 })

@@ -1,5 +1,6 @@
 import { annotationsOf, at, type Foreign } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
+import { changed, sweeping } from '../../model/destruction.ts'
 import { isOfEstate } from '../../model/estate.ts'
 import {
   builtInKind,
@@ -76,7 +77,13 @@ export const rules: Rules = {
     const mark = markOf(look.object)
     const step = mark === undefined ? undefined : handoverStep(wanted, look)
     // Nothing about a Job that ran can be changed: it goes, and runs anew.
-    if (changes.some(({ path }) => path === HOOK)) return [...deletion(observed), applyStep('create', resource, wanted)]
+    if (changes.some(({ path }) => path === HOOK)) {
+      const [again] = deletion(changed(observed, [], changes)).map((step) => ({
+        ...step,
+        ...sweeping(`the Job ${wanted.object.metadata.name}`),
+      }))
+      return [...(again === undefined ? [] : [again]), applyStep('create', resource, wanted)]
+    }
     if (step?.do === 'release') return [releaseStep(resource, wanted)]
     if (step?.do === 'take-back') return takeBackSteps(resource, wanted, { ...step, keptBy: mark?.keptBy ?? '' })
     return [
@@ -134,7 +141,8 @@ export const rules: Rules = {
       : { to: cleanText(to), steps: letGo(observed, cleanText(to)) }
   },
   leaveSteps: (observed) => (isReleaseSeen(observed) ? leaveRelease(observed) : leaveSteps(observed)),
-  deleteSteps: (observed) => (isReleaseSeen(observed) ? releaseDeletion(observed) : deletion(observed)),
+  deleteSteps: (destruction) =>
+    isReleaseSeen(destruction.observed) ? releaseDeletion(destruction) : deletion(destruction),
   readiness(resource, observed) {
     const wanted = wantedOf(resource)
     if (isRelease(wanted.object)) return releaseReadiness(observed)

@@ -1,4 +1,5 @@
 import { at, recordOf, textOf } from '../../kubernetes/objects.ts'
+import { type Destruction, destroying } from '../../model/destruction.ts'
 import { type KubeObject, likelyKind, objectId, type WantedObject } from '../../model/kube-object.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Step, StepOver } from '../../model/step.ts'
@@ -62,7 +63,8 @@ export function wakeStep(wanted: WantedObject): Step {
 }
 
 /** Deleting a keeper must not take what it kept with it: where that is its habit, it is put to rest first. */
-export function deletion(observed: ObservedResource): readonly Step[] {
+export function deletion(destruction: Destruction): readonly Step[] {
+  const { observed } = destruction
   const { named, plural, uid, object } = seenObject(observed)
   const { apiVersion, kind } = named
   const steps: Step[] = []
@@ -85,6 +87,7 @@ export function deletion(observed: ObservedResource): readonly Step[] {
       ...(uid === undefined ? {} : { uid }),
     },
     disruption: HOLDING_DATA.has(kind) ? 'data-loss' : 'none',
+    ...destroying(destruction),
   })
   return steps
 }

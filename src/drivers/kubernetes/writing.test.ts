@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKubernetesClient } from '../../kubernetes/client.ts'
+import { removed } from '../../model/destruction.ts'
 import { clusterApi } from './api.ts'
 import { deletion } from './steps.ts'
 import { MAP, seen } from './testing/fixture.ts'
@@ -21,7 +22,7 @@ test('only the very object that was looked at is deleted: one that was made anew
     close: async () => undefined,
   })
   const object = { ...MAP, metadata: { ...MAP.metadata, uid: 'the first' } }
-  const [step] = deletion(seen({ object } as never))
+  const [step] = deletion(removed(seen({ object } as never), []))
   assert.ok(step)
   const deps = { resolveSecret: () => Promise.reject(new Error('no secret is meant')) }
   await send(client, step, { api: clusterApi(undefined), deps }, new AbortController().signal)

@@ -1,4 +1,6 @@
 import type { ClientCommand } from '../../model/command.ts'
+import { type Destruction, destroying } from '../../model/destruction.ts'
+import type { Loss } from '../../model/loss.ts'
 import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
 import type { Readiness } from '../../model/rules.ts'
@@ -127,12 +129,16 @@ export function updatePlaceSteps(
 }
 
 /** Only the definition goes. Volumes and directories stay as they are. */
-export function deletePlaceSteps(observed: ObservedResource): readonly Step[] {
+export function deletePlaceSteps(destruction: Destruction): readonly Step[] {
+  const { observed } = destruction
   const config = placeConfigOf(observed)
   if (config === undefined) return []
   const place = placeSeen(observed, config)
   const summary = `undefine ${place.kind} ${place.name} on ${place.host}`
-  return [...(config.active ? [stopPlace(place)] : []), placeStep(place, 'delete', summary, { do: 'delete' })]
+  return [
+    ...(config.active ? [stopPlace(place)] : []),
+    placeStep(place, { verb: 'delete', ...destroying(destruction) }, summary, { do: 'delete' }),
+  ]
 }
 
 export function undeletablePlace(
@@ -170,7 +176,7 @@ function placeSeen({ host, externalId: uuid }: ObservedResource, { place: kind, 
 
 function placeStep(
   { kind, host, uuid }: LibvirtPlace,
-  verb: Step['verb'],
+  harm: Exclude<Step['verb'], 'delete'> | { readonly verb: 'delete'; readonly destroys: Loss },
   summary: string,
   {
     what,
@@ -183,7 +189,7 @@ function placeStep(
   },
 ): Step {
   const object = `/${kind}/${uuid}${what === undefined ? '' : `/${what}`}`
-  return makeStep({ verb, summary, host, object, ...command })
+  return makeStep({ ...(typeof harm === 'string' ? { verb: harm } : harm), summary, host, object, ...command })
 }
 
 /**

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../lib/clock.ts'
 import { seededRandom } from '../../lib/random.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
+import { removed } from '../../model/destruction.ts'
 import type { Connection } from '../../model/estate.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { SettingValue } from '../../model/rest.ts'
@@ -123,8 +124,8 @@ test('a network is stopped for a change only when nobody is in it', () => {
     assert.match(diffPlace(wanted, config({ users }))[0]?.blocked?.message ?? '', /cut off/)
   const off = config({ active: false, live: undefined })
   assert.deepEqual(verbs(updatePlaceSteps(wanted, off, diffPlace(wanted, off))), ['configure', 'start'])
-  assert.deepEqual(verbs(deletePlaceSteps(config({}))), ['stop', 'delete'])
-  assert.deepEqual(verbs(deletePlaceSteps(off)), ['delete'])
+  assert.deepEqual(verbs(deletePlaceSteps(removed(config({}), []))), ['stop', 'delete'])
+  assert.deepEqual(verbs(deletePlaceSteps(removed(off, []))), ['delete'])
 })
 
 test('a crash between writing and starting again is made good', () => {
@@ -220,7 +221,7 @@ for (const [definition, id, first, second] of [
       const taken = await session.perform(create, NEVER)
       assert.equal(taken.result === 'refused' ? taken.refusal.reason : taken.result, 'IdTaken')
       const last = (await see(one)) ?? assert.fail('it is gone')
-      await perform(rules.deleteSteps(last))
+      await perform(rules.deleteSteps(removed(last, [])))
       const left = await session.list(rules.listOf(one) ?? '', NEVER)
       assert.deepEqual(
         left.map(({ name }) => name),

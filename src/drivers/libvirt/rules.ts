@@ -1,4 +1,5 @@
 import type { FirstBoot } from '../../model/declaration.ts'
+import { changed, type Destruction } from '../../model/destruction.ts'
 import { type FileSpec, volumeId } from '../../model/file.ts'
 import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
@@ -112,9 +113,10 @@ export const libvirtRules: Rules = rulesByType(
       }
     },
     leaveSteps: (observed) => (observed.list === undefined ? leaveVmSteps(observed) : []),
-    deleteSteps(observed) {
-      if (placeConfigOf(observed) !== undefined) return deletePlaceSteps(observed)
-      return observed.type === 'file' ? deleteFileSteps(observed) : deleteVmSteps(observed)
+    deleteSteps(destruction) {
+      const { observed } = destruction
+      if (placeConfigOf(observed) !== undefined) return deletePlaceSteps(destruction)
+      return observed.type === 'file' ? deleteFileSteps(destruction) : deleteVmSteps(destruction)
     },
     rebootSteps: ({ host, externalId }) => [
       shutdownStep(host, externalId, false),
@@ -174,7 +176,7 @@ function createFileSteps(file: FileSpec): readonly Step[] {
 
 function updateFileSteps(file: FileSpec, observed: ObservedResource, changes: readonly Change[]): readonly Step[] {
   const chosen = changes.filter(({ effect }) => effect !== 'replace').map(({ path }) => path)
-  if (chosen.includes('content')) return [...deleteFileSteps(observed), ...createFileSteps(file)]
+  if (chosen.includes('content')) return [...deleteFileSteps(changed(observed, [], changes)), ...createFileSteps(file)]
   return chosen.includes('checksum') ? verifyFileSteps(file, observed) : []
 }
 
@@ -192,9 +194,10 @@ function verifyFileSteps(file: FileSpec, observed: ObservedResource): readonly S
   return [{ ...step, learns: learnsOf(sum, observed) }]
 }
 
-function deleteFileSteps(observed: ObservedResource): readonly Step[] {
+function deleteFileSteps(destruction: Destruction): readonly Step[] {
+  const { observed } = destruction
   const place = volumeOf(observed.externalId)
-  return place === undefined ? [] : [discardStep(observed.host, place.pool, place.volume, 'delete')]
+  return place === undefined ? [] : [discardStep(observed.host, place.pool, place.volume, destruction)]
 }
 
 /**

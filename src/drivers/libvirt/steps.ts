@@ -1,12 +1,15 @@
 import { defined } from '../../lib/defined.ts'
 import type { ClientCommand } from '../../model/command.ts'
-import type { Step, StepOver } from '../../model/step.ts'
+import { type Destruction, destroying, sweeping } from '../../model/destruction.ts'
+import { type HarmParts, harmOf, type Step, type StepOver } from '../../model/step.ts'
 import { hostQueue } from '../host-queue.ts'
 
 export { hostQueue }
 
 /** Everything about a command of virsh that is not the same for all of them. */
-interface VirshStepParts extends Pick<Step, 'verb' | 'summary' | 'host'>, Partial<Pick<Step, 'queues' | 'disruption'>> {
+type VirshStepParts = HarmParts & VirshParts
+
+interface VirshParts extends Pick<Step, 'summary' | 'host'>, Partial<Pick<Step, 'queues'>> {
   readonly do: ClientCommand['do']
   readonly object: string
   readonly options?: ClientCommand['options']
@@ -16,9 +19,9 @@ interface VirshStepParts extends Pick<Step, 'verb' | 'summary' | 'host'>, Partia
 }
 
 export function makeStep(parts: VirshStepParts): StepOver<'commands'> {
-  const { verb, summary, host, object, options = {}, values = {}, digest, queues = [], disruption = 'none' } = parts
+  const { summary, host, object, options = {}, values = {}, digest, queues = [] } = parts
   const commands = [{ do: parts.do, object, options, values }]
-  return { verb, summary, lane: 'commands', host, queues, on: object, commands, ...defined({ digest }), disruption }
+  return { ...harmOf(parts), summary, lane: 'commands', host, queues, on: object, commands, ...defined({ digest }) }
 }
 
 /** What virsh is asked for. */
@@ -72,14 +75,16 @@ export function shutdownStep(host: string, uuid: string, force: boolean): Step {
   })
 }
 
-export function discardStep(host: string, pool: string, volume: string, verb: Step['verb'] = 'discard'): Step {
+/** A volume that croft made as scratch; or with a destruction any other. */
+export function discardStep(host: string, pool: string, volume: string, destruction?: Destruction): Step {
   return makeStep({
-    verb,
+    ...(destruction === undefined
+      ? { verb: 'discard', ...sweeping(`${pool}:${volume}`) }
+      : { verb: 'delete', disruption: 'data-loss', ...destroying(destruction) }),
     summary: `delete ${pool}:${volume} on ${host}`,
     host,
     do: 'delete',
     object: poolPath(pool, volume),
     queues: [poolQueue(host, pool)],
-    disruption: verb === 'delete' ? 'data-loss' : 'none',
   })
 }

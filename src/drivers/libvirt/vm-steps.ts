@@ -1,5 +1,6 @@
 import { seedImage } from '../../cloudinit/image.ts'
 import { defined } from '../../lib/defined.ts'
+import { type Destruction, destroying } from '../../model/destruction.ts'
 import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import { Sealed } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
@@ -134,7 +135,8 @@ export function leaveVmSteps({ host, externalId: uuid, mark, close }: ObservedRe
 }
 
 /** Only volumes that are named after the machine go with it: everything else on it was somebody's before. */
-export function deleteVmSteps(observed: ObservedResource): readonly Step[] {
+export function deleteVmSteps(destruction: Destruction): readonly Step[] {
+  const { observed } = destruction
   const { host, externalId: uuid } = observed
   const ours = configOf(observed)?.ours ?? []
   return [
@@ -148,6 +150,7 @@ export function deleteVmSteps(observed: ObservedResource): readonly Step[] {
       options: { volumes: ours.join(',') },
       queues: [hostQueue(host)],
       disruption: 'data-loss',
+      ...destroying(destruction),
     }),
   ]
 }

@@ -1,3 +1,4 @@
+import { changed, type Destruction, destroying } from '../../model/destruction.ts'
 import type { FileSpec } from '../../model/file.ts'
 import type { Change, ObservedResource, Resource, Survey } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
@@ -42,7 +43,7 @@ export function updateFileSteps(
   changes: readonly Change[],
 ): readonly Step[] {
   const chosen = changes.filter((change) => change.effect !== 'replace').map((change) => change.path)
-  if (chosen.includes('content')) return [...deleteFileSteps(observed), ...createFileSteps(file)]
+  if (chosen.includes('content')) return [...deleteFileSteps(changed(observed, [], changes)), ...createFileSteps(file)]
   return chosen.includes('checksum') ? verifyFileSteps(file, observed) : []
 }
 
@@ -57,7 +58,8 @@ export function verifyFileSteps(file: FileSpec, observed: ObservedResource): rea
   return [{ ...step, verb: 'verify', learns: files.learnsOf(sum, observed) }]
 }
 
-export function deleteFileSteps(observed: ObservedResource): readonly Step[] {
+export function deleteFileSteps(destruction: Destruction): readonly Step[] {
+  const { observed } = destruction
   const storage = observed.externalId.split(':', 1)[0] ?? ''
   return [
     makeStep({
@@ -67,6 +69,7 @@ export function deleteFileSteps(observed: ObservedResource): readonly Step[] {
       method: 'DELETE',
       path: `${storagePath(observed.host, storage)}/content/${encodeURIComponent(observed.externalId)}`,
       disruption: 'data-loss',
+      ...destroying(destruction),
     }),
   ]
 }

@@ -1,6 +1,8 @@
 import { defined } from '../../lib/defined.ts'
+import { changed, destroying } from '../../model/destruction.ts'
 import type { ObservedResource, PowerState, Resource, Survey } from '../../model/resource.ts'
-import type { Step, StepOver } from '../../model/step.ts'
+import type { HarmParts, Step, StepOver } from '../../model/step.ts'
+import { DISK } from './irreplaceable.ts'
 import { splitDescription, splitTags, withoutMarkTags } from './marks.ts'
 import { type Option, type Params, type WantedGuest, wantedOf } from './option.ts'
 import { beforeOthers, withoutDigest } from './slots.ts'
@@ -18,7 +20,7 @@ export function called({ type, externalId }: GuestPlace): string {
   return `${type === 'vm' ? 'VM' : 'container'} ${externalId}`
 }
 
-type CallOfGuest = Omit<CallStepParts, 'host' | 'method' | 'path'>
+type CallOfGuest = HarmParts & Omit<CallStepParts, 'host' | 'method' | 'path' | keyof HarmParts>
 
 /** One call on a guest, at a path below its own. */
 export function guestStep(
@@ -107,12 +109,13 @@ export function configureSteps<Spec extends { readonly protection?: boolean }>(
   options: readonly Option<Spec>[],
   guest: GuestPlace,
   wanted: WantedGuest<Spec>,
-  { close }: ObservedResource,
+  observed: ObservedResource,
   chosen: ReadonlySet<string>,
   writing: (chosen: ReadonlySet<string>) => Writing,
   survey?: Survey,
 ): Step[] {
   const { host } = guest
+  const { close } = observed
   const configure = (paths: ReadonlySet<string>): Step[] => {
     const params = updateParams(options, wanted, close, paths)
     const names = Object.keys(params).flatMap((name) => (name === 'delete' ? (params.delete ?? '').split(',') : [name]))
@@ -123,6 +126,7 @@ export function configureSteps<Spec extends { readonly protection?: boolean }>(
       verb: 'configure',
       summary: `set ${names.join(', ')} of ${called(guest)} on ${host}${right}`,
       params: withDigest(params, close?.digest),
+      ...takingDisks(observed, params, paths),
       queues: allocates.length === 0 ? [] : [hostQueue(host), ...storageQueues(host, allocates, survey)],
     })
     return [step]
@@ -132,6 +136,19 @@ export function configureSteps<Spec extends { readonly protection?: boolean }>(
   const lift = configure(first)
   const rest = configure(new Set([...chosen].filter((path) => !first.has(path))))
   return [...lift, ...(lift.length === 0 ? rest : rest.map(withoutDigest))]
+}
+
+/** Disks that a call takes out of the configuration. Their volumes stay beside it, as unused ones; an unused one is destroyed. */
+function takingDisks(observed: ObservedResource, params: Params, paths: ReadonlySet<string>) {
+  const disks = (params.delete ?? '').split(',').filter((name) => DISK.test(name))
+  if (disks.length === 0) return {}
+  return destroying(
+    changed(
+      observed,
+      disks,
+      [...paths].map((path) => ({ path })),
+    ),
+  )
 }
 
 export function growStep(

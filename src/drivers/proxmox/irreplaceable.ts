@@ -5,7 +5,8 @@ import { type ApiFields, flagOf } from './foreign.ts'
 import { textOf } from './option.ts'
 import { parseProperties } from './property-string.ts'
 
-const DISK = /^(?:(?:scsi|virtio|sata|ide)\d+|mp\d+|unused\d+)$/
+/** A slot that may hold a volume. */
+export const DISK = /^(?:(?:scsi|virtio|sata|ide)\d+|mp\d+|unused\d+)$/
 
 /**
  * Disks whose content nobody could bring back. What was made from an image or from a template can be made again; what

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkRequest } from '../../../sim/proxmox/validate/index.ts'
+import { removed } from '../../model/destruction.ts'
 import type { FileSpec } from '../../model/file.ts'
 import type { Step } from '../../model/step.ts'
 import { formOf } from './api.ts'
@@ -45,8 +46,8 @@ describe('every request that the driver can send is one that the API takes', () 
     const steps = [
       ...rules.updateSteps(template, seen, rules.diff(template, seen)),
       ...rules.adoptSteps(exampleResource(), exampleObserved()),
-      ...rules.deleteSteps(exampleObserved()),
-      ...rules.deleteSteps(exampleObserved({}, { type: 'container' })),
+      ...rules.deleteSteps(removed(exampleObserved(), [])),
+      ...rules.deleteSteps(removed(exampleObserved({}, { type: 'container' }), [])),
     ]
     for (const power of ['running', 'stopped', 'paused'] as const) {
       for (const wanted of ['running', 'stopped'] as const) {

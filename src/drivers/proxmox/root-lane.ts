@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../lib/defined.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { Command, SnippetCommand } from '../../model/command.ts'
-import type { ObservedResource } from '../../model/resource.ts'
+import { type Destruction, destroying } from '../../model/destruction.ts'
 import type { Outcome, Step } from '../../model/step.ts'
 import { translate } from './api-errors.ts'
 import { isRawDevice } from './doctor/option-privileges.ts'
@@ -55,6 +56,7 @@ function split(step: Step, externalId: string, config: ApiFields): readonly Step
       ]),
     ],
     ...(both ? {} : version),
+    ...defined({ destroys: step.destroys }),
     disruption: 'none',
   }
   return both ? [{ ...step, call: { ...step.call, params: { ...kept, ...version } } }, asRoot] : [asRoot]
@@ -76,7 +78,8 @@ function run(argv: readonly string[]): Command {
 }
 
 /** A locked guest goes only by root's hand. One that was never finished names no disks: they stay, and go by their own names. */
-export function destroyAsRoot({ host, externalId, type }: ObservedResource): Step {
+export function destroyAsRoot(destruction: Destruction): Step {
+  const { host, externalId, type } = destruction.observed
   const container = type === 'container'
   return {
     verb: 'delete',
@@ -91,6 +94,7 @@ export function destroyAsRoot({ host, externalId, type }: ObservedResource): Ste
       ? [run(['sh', '-c', `pct unlock ${externalId}; pct destroy ${externalId}`])]
       : [run(['qm', 'destroy', externalId, '--skiplock', '1'])],
     disruption: 'data-loss',
+    ...destroying(destruction),
   }
 }
 

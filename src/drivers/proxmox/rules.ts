@@ -145,17 +145,19 @@ export const proxmoxRules: Rules = rulesByType(
       ]
     },
     dataDisks: (observed) => (observed.list === undefined ? dataDisks(observed) : []),
-    abandonedSteps({ rootLane }, observed) {
+    abandonedSteps({ rootLane }, destruction) {
+      const { observed } = destruction
       if (observed.list !== undefined) return undefined
       // Without a lock the token may, and there is nothing in it to lose.
-      if (observed.lock === undefined) return deleteGuestSteps(observed)
-      return rootLane === true ? [destroyAsRoot(observed)] : undefined
+      if (observed.lock === undefined) return deleteGuestSteps(destruction)
+      return rootLane === true ? [destroyAsRoot(destruction)] : undefined
     },
     undeletable: (observed) => (observed.list === undefined ? protectedGuest(observed) : undefined),
     leaveSteps: (observed) => (observed.list === undefined ? leaveGuestSteps(observed) : []),
-    deleteSteps(observed) {
-      if (observed.type === 'setting') return settingRules.deleteSteps(observed)
-      return observed.type === 'file' ? deleteFileSteps(observed) : deleteGuestSteps(observed)
+    deleteSteps(destruction) {
+      const { type } = destruction.observed
+      if (type === 'setting') return settingRules.deleteSteps(destruction)
+      return type === 'file' ? deleteFileSteps(destruction) : deleteGuestSteps(destruction)
     },
     rebootSteps: ({ host, type, externalId }) => [
       rebootStep({ type: type === 'container' ? 'container' : 'vm', host, externalId }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { removed } from '../../model/destruction.ts'
 import type { FileSpec } from '../../model/file.ts'
 import type { ObservedResource, Resource, Survey } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
@@ -186,11 +187,11 @@ describe('steps', () => {
   })
 
   it('removing shuts down first, whatever kind of guest it is', () => {
-    assert.deepEqual(show(rules.deleteSteps(exampleObserved())), [
+    assert.deepEqual(show(rules.deleteSteps(removed(exampleObserved(), []))), [
       'shutdown POST /nodes/pve1/qemu/114/status/shutdown',
       'delete DELETE /nodes/pve1/qemu/114',
     ])
-    const container = rules.deleteSteps(exampleObserved({}, { type: 'container', power: 'stopped' }))
+    const container = rules.deleteSteps(removed(exampleObserved({}, { type: 'container', power: 'stopped' }), []))
     assert.deepEqual(show(container), ['delete DELETE /nodes/pve1/lxc/114'])
     assert.deepEqual(container[0]?.call?.params, { purge: '1', 'destroy-unreferenced-disks': '0' })
     assert.equal(container[0]?.disruption, 'data-loss')
@@ -199,7 +200,7 @@ describe('steps', () => {
   it('a paused guest holds memory and open files: it is shut down before it goes, and restarted for what needs that', () => {
     for (const type of ['vm', 'container'] as const)
       assert.deepEqual(
-        rules.deleteSteps(exampleObserved({}, { type, power: 'paused' })).map(({ verb }) => verb),
+        rules.deleteSteps(removed(exampleObserved({}, { type, power: 'paused' }), [])).map(({ verb }) => verb),
         ['shutdown', 'delete'],
         type,
       )
@@ -229,7 +230,7 @@ describe('steps', () => {
   })
 
   it('foreign names cannot leave their place in a path', () => {
-    const [step] = rules.deleteSteps(exampleObserved({}, { host: '../access', power: 'stopped' }))
+    const [step] = rules.deleteSteps(removed(exampleObserved({}, { host: '../access', power: 'stopped' }), []))
     assert.equal(step?.call?.path, '/nodes/..%2Faccess/qemu/114')
   })
 })

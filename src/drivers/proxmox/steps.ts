@@ -1,23 +1,23 @@
 import type { Survey } from '../../model/resource.ts'
-import type { Step, StepOver } from '../../model/step.ts'
+import { type HarmParts, harmOf, type Step, type StepOver } from '../../model/step.ts'
 import { hostQueue } from '../host-queue.ts'
 import { SECRET_PARAMS } from './vm/cloud-init.ts'
 
 export { hostQueue }
 
 /** Everything about a call that is not the same for all of them. */
-export interface CallStepParts
-  extends Pick<Step, 'verb' | 'summary' | 'host'>,
-    Partial<Pick<Step, 'queues' | 'disruption'>> {
+export type CallStepParts = HarmParts & CallParts
+
+interface CallParts extends Pick<Step, 'summary' | 'host'>, Partial<Pick<Step, 'queues'>> {
   readonly method: StepOver<'rest'>['call']['method']
   readonly path: string
   readonly params?: Readonly<Record<string, string>>
 }
 
 export function makeStep(parts: CallStepParts): StepOver<'rest'> {
-  const { verb, summary, host, method, path, params = {}, queues = [], disruption = 'none' } = parts
+  const { summary, host, method, path, params = {}, queues = [] } = parts
   const call = { method, path, params }
-  const step: StepOver<'rest'> = { verb, summary, lane: 'rest', host, queues, call, disruption }
+  const step: StepOver<'rest'> = { ...harmOf(parts), summary, lane: 'rest', host, queues, call }
   const secretParams = SECRET_PARAMS.filter((name) => name in params)
   return secretParams.length === 0 ? step : { ...step, secretParams }
 }

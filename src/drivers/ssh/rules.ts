@@ -1,8 +1,9 @@
+import { destroying, overwriting } from '../../model/destruction.ts'
 import { isOfEstate } from '../../model/estate.ts'
 import { HOST_PROGRAMS, type HostItem, type HostItemType, itemId, type WantedItem } from '../../model/host-item.ts'
 import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import { NO_GUESTS, type Rules } from '../../model/rules.ts'
-import type { Step } from '../../model/step.ts'
+import { type HarmParts, harmOf, type Step } from '../../model/step.ts'
 import { type Answers, askKey, type ItemFacts, seenIn, sha256 } from './ask.ts'
 import { type Command, run, showCommand } from './command.ts'
 import { guarded } from './doors.ts'
@@ -68,15 +69,16 @@ export const rules: Rules = {
     const { externalId: id, host } = observed
     if (lookOf(observed)?.mark === undefined) return []
     const commands: readonly Command[] = leaveCommands(id)
-    return [stepOf('mark', `take croft's mark off ${id}`, host, id, commands, ['single/undo'])]
+    return [stepOf({ verb: 'mark' }, `take croft's mark off ${id}`, host, id, commands, ['single/undo'])]
   },
-  deleteSteps(observed) {
+  deleteSteps(destruction) {
+    const { observed } = destruction
     const undo = lookOf(observed)?.mark?.undo ?? null
     const { externalId: id, host } = observed
     const back = guarded(id, undo ?? [], [])
     const commands: readonly Command[] = [...back, { do: 'remove', path: markPath(id) }]
     const summary = undo === null ? `leave ${id} as it is: it cannot be taken back` : `take back ${id}`
-    return [stepOf('delete', summary, host, id, commands, queuesOf(id, commands))]
+    return [stepOf({ verb: 'delete', ...destroying(destruction) }, summary, host, id, commands, queuesOf(id, commands))]
   },
   readiness(resource, observed) {
     const { item } = wantedOf(resource)
@@ -204,7 +206,16 @@ function configureStep(
   const doing = guarded(id, changing, differs ? (rulesOf(item).undo?.(item, seen) ?? []) : [])
   const note = (more: Pick<ItemMark, 'pending'>) => markCommands(id, resource, declared, undo, more)
   const commands = doing.length === 0 ? note({}) : [...note({ pending: pendingOf(doing) }), ...doing, ...note({})]
-  return stepOf('configure', summary.slice(0, 200), host, id, commands, queuesFor(item))
+  return stepOf(harmDoneBy(item, changing), summary.slice(0, 200), host, id, commands, queuesFor(item))
+}
+
+/** Disks are emptied only where a person wrote their serial numbers down. */
+function harmDoneBy(item: HostItem, commands: readonly Command[]): HarmParts {
+  const isErasing = commands.some((one) => one.do === 'run' && /\bwipefs -a\b/.test(one.argv.join(' ')))
+  if (!isErasing) return { verb: 'configure' }
+  const serials = 'erase' in item.spec ? (item.spec.erase ?? []) : []
+  const disks = serials.map((serial) => `what is on disk ${serial}`)
+  return { verb: 'configure', disruption: 'data-loss', ...overwriting(itemId(item), disks) }
 }
 
 /** The change of an item that was interrupted before its last command. */
@@ -237,13 +248,19 @@ function rebootStep(resource: Resource, { item, host }: WantedItem, observed: Ob
     `${HOST_PROGRAMS.reboot}\nif [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 --timer-property=AccuracySec=1s systemctl reboot; else shutdown -r +0; fi`,
   )
   return {
-    ...stepOf('reboot', `restart ${host}`, host, 'reboot', [...note, command], ['single/boot', 'alone']),
-    disruption: 'restart',
+    ...stepOf(
+      { verb: 'reboot', disruption: 'restart' },
+      `restart ${host}`,
+      host,
+      'reboot',
+      [...note, command],
+      ['single/boot', 'alone'],
+    ),
   }
 }
 
 function stepOf(
-  verb: Step['verb'],
+  harm: HarmParts,
   summary: string,
   host: string,
   id: string,
@@ -251,14 +268,13 @@ function stepOf(
   queues: readonly string[],
 ): Step {
   return {
-    verb,
+    ...harmOf(harm),
     summary,
     lane: 'commands',
     host,
     queues: [`host/${host}`, ...queues],
     on: id,
     commands,
-    disruption: 'none',
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DEFAULT_POLICY, resourceUid } from '../../model/declaration.ts'
+import { removed } from '../../model/destruction.ts'
 import type { Connection } from '../../model/estate.ts'
 import type { Desired, ObservedResource, RemoteTask, Resource, Survey } from '../../model/resource.ts'
 import type { Outcome, Refusal, Step } from '../../model/step.ts'
@@ -244,7 +245,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       for (let round = 0; round < 3; round++) {
         const now = await world.run(session.observe(seen, { power: true }, NEVER))
         if (now === undefined) break
-        const [step] = world.driver.rules.deleteSteps(now)
+        const [step] = world.driver.rules.deleteSteps(removed(now, []))
         assert.ok(step)
         await perform([step])
       }

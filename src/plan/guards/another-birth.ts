@@ -1,12 +1,12 @@
 import { validApprovals } from '../approvals.ts'
-import type { Guard } from './guard.ts'
+import { destroys, type Guard } from './guard.ts'
 
 export const anotherBirth: Guard = {
   name: 'another-birth',
   stops: 'destroying a guest that carries our mark and has another birth than the one that croft made or adopted',
   approvable: true,
   judge(action, { entry, births }, { estate, nowMs }) {
-    if (births === undefined || (action.do !== 'delete' && action.do !== 'replace')) return action
+    if (births === undefined || !destroys(action)) return action
     if (validApprovals(estate, nowMs).some(({ deletes }) => deletes.includes(entry.key))) return action
     const { was, is } = births
     const { key } = entry

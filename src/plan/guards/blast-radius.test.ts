@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
+import { changed, destroying, ordered } from '../../model/destruction.ts'
 import type { Action, Doing } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
-import { estateOf, NOW } from '../testing/fixture.ts'
+import { estateOf, guest, NOW, step } from '../testing/fixture.ts'
 import { blastRadius } from './blast-radius.ts'
 
 const memory: Change = { path: 'memory', from: 1, to: 2, effect: 'replace' }
 
 function judged(changes: readonly Change[], deleting: readonly string[], destroyed: readonly string[]): string {
-  const action: Action & Doing = { do: 'replace', externalId: '101', changes, steps: [], reason: 'why' }
+  const there = guest(101)
+  const destruction = changes.length > 0 ? changed(there, [], changes) : ordered(there, [], 'why')
+  const steps = [step('delete', '101', destroying(destruction))]
+  const action: Action & Doing = { do: 'replace', externalId: '101', changes, steps, reason: 'why' }
   const entry = { key: 'Machine/a1', uid: 'u', connection: 'default', type: 'vm' as const, action }
   const context = {
     estate: estateOf([]),

@@ -3,7 +3,7 @@ import type { Doing, PlanEntry } from '../../model/plan.ts'
 import { isGuest } from '../../model/resource.ts'
 import { validApprovals } from '../approvals.ts'
 import { objectsOf } from '../things/source-share.ts'
-import { destroys, type Guard, type GuardContext } from './guard.ts'
+import { destroys, type Guard, type GuardContext, lossesOf } from './guard.ts'
 
 export const blastRadius: Guard = {
   name: 'blast-radius',
@@ -56,7 +56,7 @@ function countFor(
   const source = sourceOf(key)
   if (isGuest(type)) {
     // The coordinator of a cluster replaces a node because of the node: what this revision removed long ago is no reason to wait.
-    const isCure = action.do === 'replace' && action.changes.length === 0
+    const isCure = lossesOf(action).every(({ because }) => because === 'ordered')
     const going = [...new Set([...deleting, ...(isCure ? [] : destroyed)])].filter((one) => sourceOf(one) === source)
     const all = machines.get(source) ?? 0
     return { deleting: going, all, limit: deleteLimit(all), what: 'machines' }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Consent } from '../../model/consent.ts'
+import { destroying, removed } from '../../model/destruction.ts'
 import type { Action, Doing } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
-import { step } from '../testing/fixture.ts'
+import { guest, step } from '../testing/fixture.ts'
 import { consentTo, shownList } from './consent.ts'
 
 const ENTRY = { connection: 'home', type: 'vm' } as const
@@ -25,11 +26,11 @@ const create = (externalId: string): Action & Doing => ({
   steps: [step('create', externalId)],
   reason: 'gone',
 })
-const remove = (externalId: string): Action & Doing => ({
+const remove = (externalId: string, disks: readonly string[] = []): Action & Doing => ({
   do: 'delete',
   externalId,
   host: 'alpha',
-  steps: [step('delete', externalId)],
+  steps: [step('delete', externalId, destroying(removed(guest(Number(externalId)), disks)))],
   reason: 'no longer declared',
 })
 const scraped: Action & Doing = {
@@ -40,7 +41,7 @@ const scraped: Action & Doing = {
   ],
 } as never
 
-type Shown = readonly [Action & Doing, (readonly string[])?]
+type Shown = readonly [Action & Doing]
 const CASES: readonly [string, Shown | undefined, Shown, boolean][] = [
   ['a change as a person saw it', [update(memory)], [update(memory)], true],
   ['what is left of it', [update(memory, cores)], [update(memory)], true],
@@ -58,20 +59,20 @@ const CASES: readonly [string, Shown | undefined, Shown, boolean][] = [
   ['something gone, seen changed', [update(memory)], [create('100')], false],
   ['something changed, seen gone', [create('100')], [update(memory)], false],
   ['a creation that deletes what is left of an earlier one by now', [create('100')], [scraped], false],
-  ['a deletion after a change', [update(memory)], [remove('100'), ['scsi1']], false],
-  ['a deletion with the disks that were shown', [remove('100'), ['scsi1', 'scsi2']], [remove('100'), ['scsi2']], true],
-  ['a deletion with one disk more', [remove('100'), ['scsi1']], [remove('100'), ['scsi1', 'scsi2']], false],
+  ['a deletion after a change', [update(memory)], [remove('100', ['scsi1'])], false],
+  ['a deletion with the disks that were shown', [remove('100', ['scsi1', 'scsi2'])], [remove('100', ['scsi2'])], true],
+  ['a deletion with one disk more', [remove('100', ['scsi1'])], [remove('100', ['scsi1', 'scsi2'])], false],
   ['a deletion of another thing', [remove('100')], [remove('101')], false],
   ['ignored drift, whatever the fields are', undefined, [update(memory, cores)], true],
   ['ignored drift, and the thing is gone by now', undefined, [create('100')], false],
   ['ignored drift, and the thing is to be deleted by now', undefined, [remove('100')], false],
 ]
 
-for (const [name, seen, [action, disks], covered] of CASES)
+for (const [name, seen, [action], covered] of CASES)
   test(`[D-07] a consent ${covered ? 'covers' : 'does not cover'}: ${name}`, () => {
     const shown = seen === undefined ? undefined : shownList(ENTRY, ...seen)
     const consent: Consent = { by: 'page:anna', key: 'Machine/a', guard: 'drift', shown }
-    const list = shownList(ENTRY, action, disks)
+    const list = shownList(ENTRY, action)
     assert.equal(consentTo([consent], 'Machine/a', 'drift', action, list), covered ? consent : undefined)
     assert.equal(consentTo([consent], 'Machine/a', 'data-disks', action, list), undefined, 'another guard')
     assert.equal(consentTo([consent], 'Machine/b', 'drift', action, list), undefined, 'another resource')
@@ -83,5 +84,5 @@ test('the list names the thing, the data, and each field from → to, without a 
     'memory: 1 → 2',
     'password: *** → ***',
   ])
-  assert.deepEqual(shownList(ENTRY, remove('100'), ['scsi1']), ['delete vm 100 on home', 'with the data on scsi1'])
+  assert.deepEqual(shownList(ENTRY, remove('100', ['scsi1'])), ['delete vm 100 on home', 'with the data on scsi1'])
 })

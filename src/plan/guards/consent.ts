@@ -2,6 +2,8 @@ import type { Consent } from '../../model/consent.ts'
 import { maskChange } from '../../model/masked/masked-change.ts'
 import type { Births, Doing, PlanEntry } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
+import { isGuest } from '../../model/resource.ts'
+import { lossesOf } from './guard.ts'
 
 /**
  * Returns the list that a person reads before lifting a hold: the thing, the data that the action takes, and each field
@@ -10,17 +12,17 @@ import type { Change } from '../../model/resource.ts'
 export function shownList(
   { connection, type }: Pick<PlanEntry, 'connection' | 'type'>,
   action: Doing,
-  dataDisks: readonly string[] = [],
   births?: Births,
 ): readonly string[] {
   // The id of a new thing is chosen in each pass.
   const thing = action.do === 'create' ? type : `${type} ${action.externalId}`
   const changes = 'changes' in action ? action.changes.filter(({ path }) => path !== 'restart') : []
+  const takes = new Set(lossesOf(action).flatMap((loss) => loss.takes))
   const losses = action.do === 'delete' ? [] : action.steps.filter(({ disruption }) => disruption === 'data-loss')
   return [
     `${action.do} ${thing} on ${connection}`,
     ...(births === undefined ? [] : [`born as ${births.is ?? 'none that can be read'}`]),
-    ...dataDisks.map((disk) => `with the data on ${disk}`),
+    ...[...takes].map((part) => (isGuest(type) ? `with the data on ${part}` : `with ${part}`)),
     ...changes.map(changeLine),
     ...losses.map(({ summary }) => `data is lost: ${summary}`),
   ]

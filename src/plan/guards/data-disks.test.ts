@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dataDisks as disksOf } from '../../drivers/proxmox/irreplaceable.ts'
 import { DEFAULT_POLICY, type Policy } from '../../model/declaration.ts'
+import { destroying, removed } from '../../model/destruction.ts'
 import type { Approval } from '../../model/estate.ts'
 import type { Action, Doing } from '../../model/plan.ts'
-import { estateOf, guest, NOW, ORIGIN } from '../testing/fixture.ts'
+import { estateOf, guest, NOW, ORIGIN, step } from '../testing/fixture.ts'
 import { dataDisks } from './data-disks.ts'
 
 const DELETE = { do: 'delete', externalId: '1', host: 'a', steps: [], reason: '' } as Action & Doing
 const OTHERS = ['create', 'update', 'adopt', 'replace'].map((what) => ({ ...DELETE, do: what }) as Action & Doing)
+const HARMLESS = 'configure'
 
 function judged(
   action: Action & Doing,
@@ -27,7 +29,9 @@ function judged(
     sourceOf: () => '',
     nowMs: NOW,
   }
-  const after = dataDisks.judge(action, { entry, policy, dataDisks: disks }, context)
+  const verb = action.do === 'delete' ? 'delete' : HARMLESS
+  const gone = step(verb, '1', verb === 'delete' ? destroying(removed(guest(1), disks)) : {})
+  const after = dataDisks.judge({ ...action, steps: [gone] } as Action & Doing, { entry, policy }, context)
   return after.do === 'hold' ? `hold: ${after.reason}` : after.do
 }
 

@@ -1,12 +1,15 @@
+import { isGuest } from '../../model/resource.ts'
 import { validApprovals } from '../approvals.ts'
-import type { Guard } from './guard.ts'
+import { type Guard, lossesOf } from './guard.ts'
 
 export const dataDisks: Guard = {
   name: 'data-disks',
   stops: 'deleting a machine that has disks besides the one it starts from, unless a person named it',
   approvable: true,
-  judge(action, { entry, policy, dataDisks: disks = [] }, { estate, nowMs }) {
-    if (action.do !== 'delete' || disks.length === 0 || policy.dataMayGo === true) return action
+  judge(action, { entry, policy }, { estate, nowMs }) {
+    const going = isGuest(entry.type) ? lossesOf(action).filter(({ because }) => because === 'removed') : []
+    const disks = going.flatMap(({ takes }) => takes)
+    if (disks.length === 0 || policy.dataMayGo === true) return action
     if (validApprovals(estate, nowMs).some(({ deletes }) => deletes.includes(entry.key))) return action
     return {
       do: 'hold',

@@ -1,5 +1,6 @@
 import type { Policy } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
+import type { Loss } from '../../model/loss.ts'
 import type { Action, Births, Doing, PlanEntry } from '../../model/plan.ts'
 import type { Membership } from '../clusters/membership.ts'
 import type { Removal } from '../things/removals.ts'
@@ -10,8 +11,6 @@ import type { Suspicion } from '../things/suspicion.ts'
 export interface Guarded {
   readonly entry: PlanEntry
   readonly policy: Policy
-  /** Of what is to be deleted: disks besides the one that it starts from. */
-  readonly dataDisks?: readonly string[]
   /** It was held before because of how many were to go, and nobody has approved it. */
   readonly awaitsApproval?: boolean
   /** The guest under the id that croft holds has another birth than the one that is recorded. */
@@ -41,10 +40,21 @@ export interface GuardContext {
   readonly nowMs: number
 }
 
-/** Reports whether what is there is destroyed, whatever the action is called. */
-export function destroys({ do: name, steps }: Doing): boolean {
-  if (name === 'delete' || name === 'replace') return true
-  return name !== 'create' && steps.some(({ disruption }) => disruption === 'data-loss')
+/**
+ * Returns what an action destroys of what is there, whatever the action is called: things, and data in things that stay. Scratch
+ * of croft's own attempts is neither listed nor counted.
+ */
+export function lossesOf({ steps }: Doing): readonly Loss[] {
+  return steps.flatMap(({ verb, disruption, destroys }) => {
+    const isLoss = verb === 'delete' || disruption === 'data-loss'
+    return !isLoss || destroys === undefined || UNCOUNTED.has(destroys.because) ? [] : [destroys]
+  })
+}
+
+const UNCOUNTED: ReadonlySet<Loss['because']> = new Set(['own-attempt', 'named'])
+
+export function destroys(action: Doing): boolean {
+  return lossesOf(action).length > 0
 }
 
 /** A pure rule that may hold or refuse an action. It gives the action back when it has no objection. */

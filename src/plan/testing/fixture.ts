@@ -1,6 +1,7 @@
 // Small worlds for the tests of plan and engine: real types, the simplest rules that can differ.
 
 import { DEFAULT_POLICY, type Policy, resourceUid } from '../../model/declaration.ts'
+import { destroying, removed } from '../../model/destruction.ts'
 import type { Connection, Estate } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { ObservedResource, Resource, Survey } from '../../model/resource.ts'
@@ -158,8 +159,9 @@ export function step(verb: Step['verb'], id: string, more: Partial<StepOver<'res
     queues: ['host/alpha'],
     call: { method: 'POST', path: `/${verb}/${id}`, params: {} },
     disruption: 'none',
+    ...(verb === 'delete' ? destroying(removed(guest(Number(id)), [])) : {}),
     ...more,
-  }
+  } as Step
 }
 
 /** Memory and power differ, the name `replace-me` cannot be changed: enough to tell every decision apart. */
@@ -200,7 +202,9 @@ export const FAKE_RULES: Rules = {
   updateSteps: (_resource, observed, changes) =>
     changes.map((change) => step(change.path === 'power' ? 'start' : 'configure', observed.externalId)),
   adoptSteps: (_resource, observed) => [step('mark', observed.externalId)],
-  deleteSteps: (observed) => [step('delete', observed.externalId, { disruption: 'data-loss' })],
+  deleteSteps: (destruction) => [
+    step('delete', destruction.observed.externalId, { disruption: 'data-loss', ...destroying(destruction) }),
+  ],
   readiness: (_resource, observed) => {
     const ready = (observed.close?.power ?? observed.power) === 'running' && observed.close?.agent === 'up'
     return { ready, reason: ready ? 'Up' : 'Booting', message: '', status: ready ? 'Running' : 'Booting' }

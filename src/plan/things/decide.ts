@@ -1,4 +1,5 @@
 import { pauseLeftMs } from '../../lib/backoff.ts'
+import { changed, ordered, ownAttempt } from '../../model/destruction.ts'
 import { estateUidIn } from '../../model/estate.ts'
 import type { IdRange } from '../../model/grant.ts'
 import { hypervisorRow, visibilityOf } from '../../model/hypervisors.ts'
@@ -133,10 +134,10 @@ function decideByIdentity(situation: Situation): Action {
 function abandoned({ resource, rules, world, ledger }: Situation, observed: ObservedResource): Action | undefined {
   const { externalId, host, lock } = observed
   const record = ledger.records.get(resource.key)
-  const isOurs = attemptAt(record, resource.connection, externalId) !== undefined
+  const attempt = attemptAt(record, resource.connection, externalId)
   const lost = wasWhole(record, resource.connection, externalId)
   const left = isLeft(resource, observed, world, ledger)
-  if (record?.externalId !== externalId || !(isOurs || lost || left)) return undefined
+  if (record?.externalId !== externalId || !(attempt !== undefined || lost || left)) return undefined
   if (!left && lock !== 'create' && !isHollow(observed)) return undefined
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
@@ -151,7 +152,8 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
       reason: `${resource.key} was there as id ${externalId} on ${host}, and now ${lock === undefined ? 'its configuration is empty' : `it shows nothing but the lock ${lock}: most likely a restore over it broke off`}`,
       allow: `put its configuration back, or restore it from a backup; croft creates it with empty disks after it and its disks are removed`,
     }
-  const away = rules.abandonedSteps(resource, observed)
+  const cleared = ownAttempt(observed, attempt ?? (left ? record : undefined))
+  const away = cleared === undefined ? undefined : rules.abandonedSteps(resource, cleared)
   // Nobody works on it and croft may not clear it: to wait would end with nothing but the patience of whoever waits.
   if (away === undefined)
     return {
@@ -168,7 +170,7 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
     host: rules.hostOf(resource),
     steps: [
       ...away,
-      ...remains.resources.flatMap((disk) => rules.deleteSteps(disk)),
+      ...remains.left.flatMap((disk) => rules.deleteSteps(disk)),
       ...rules.createSteps(resource, externalId, world.survey),
     ],
     reason: `an earlier creation of id ${externalId} on ${host} broke off`,
@@ -304,7 +306,9 @@ function replace(situation: Situation, observed: ObservedResource, changes: read
   const made = create({ ...situation, world, ledger: { ...ledger, records }, allocatedId: externalId })
   const doing = made.do === 'wait' ? made.next : made
   if (doing?.do !== 'create') return made
-  const steps = [...rules.deleteSteps(observed), ...doing.steps]
+  const takes = rules.dataDisks(observed)
+  const destruction = changes.length > 0 ? changed(observed, takes, changes) : ordered(observed, takes, reason)
+  const steps = [...rules.deleteSteps(destruction), ...doing.steps]
   return made.do === 'wait'
     ? { ...made, next: { do: 'replace', externalId, changes, steps } }
     : { do: 'replace', externalId, changes, steps, reason }
@@ -421,11 +425,11 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
     externalId,
     host: rules.hostOf(resource),
     steps: [
-      ...remains.resources.flatMap((observed) => rules.deleteSteps(observed)),
+      ...remains.left.flatMap((disk) => rules.deleteSteps(disk)),
       ...rules.createSteps(resource, externalId, world.survey),
     ],
     reason:
-      remains.resources.length === 0
+      remains.left.length === 0
         ? 'declared, does not exist yet'
         : 'declared, does not exist yet; an earlier attempt broke off',
   }

@@ -1,4 +1,5 @@
 import { defined } from '../../lib/defined.ts'
+import { ownAttempt } from '../../model/destruction.ts'
 import { isOfEstate } from '../../model/estate.ts'
 import type { Births } from '../../model/plan.ts'
 import { isBeingMade, type ObservedResource, type Resource } from '../../model/resource.ts'
@@ -73,7 +74,9 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   const isKnown = attemptOf(record) !== undefined || record?.seenMs !== undefined
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming)) {
     // It stays what it is until root clears it away, and the id was nobody's wish: another one serves as well.
-    const isFree = declaredId === undefined && rules.abandonedSteps(resource, forming) === undefined
+    const cleared = ownAttempt(forming, { connection: world.connection.name })
+    const isStuck = cleared === undefined || rules.abandonedSteps(resource, cleared) === undefined
+    const isFree = declaredId === undefined && isStuck
     // A creation that did begin may have left disks: then a person clears the id, and croft the disks.
     if (isFree && !isKnown && isLeft(resource, forming, world, ledger)) return { is: 'absent' }
     return { is: 'forming', observed: forming }

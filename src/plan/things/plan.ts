@@ -170,7 +170,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       })
     going.push(...inOrderOfLeaving(decidedHere).map((one) => ({ ...one, world, rules })))
   }
-  for (const { removal, action, world, rules } of dependentsFirst(going)) {
+  for (const { removal, action, world } of dependentsFirst(going)) {
     leaving.push(removal)
     guarded.push({
       entry: removalEntry(removal, world, action),
@@ -181,7 +181,6 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
         protect: removal.protect,
       },
       awaitsApproval: removal.record?.awaitsApproval === true,
-      dataDisks: rules.dataDisks(removal.observed),
       ...defined({ births: otherBirth(removal.record, removal.observed, undefined) }),
     })
   }

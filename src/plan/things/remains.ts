@@ -1,3 +1,4 @@
+import { type Destruction, ownAttempt } from '../../model/destruction.ts'
 import type { Action } from '../../model/plan.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
@@ -16,11 +17,11 @@ export function remainsOf(
   rules: Rules,
   world: World,
   ledger: Ledger,
-): Extract<Action, { do: 'wait' | 'refuse' }> | { readonly resources: readonly ObservedResource[] } {
+): Extract<Action, { do: 'wait' | 'refuse' }> | { readonly left: readonly Destruction[] } {
   const record = ledger.records.get(resource.key)
   const attempt = attemptAt(record, resource.connection, externalId)
   const lost = wasWhole(record, resource.connection, externalId)
-  if (record === undefined || (attempt === undefined && !lost)) return { resources: [] }
+  if (record === undefined || (attempt === undefined && !lost)) return { left: [] }
   const found: ObservedResource[] = []
   for (const list of rules.remains(resource, externalId)) {
     const things = world.lists.get(list)
@@ -31,7 +32,8 @@ export function remainsOf(
     }
     for (const thing of things.values()) if (madeSince(thing, attempt?.sinceMs ?? record.createdMs)) found.push(thing)
   }
-  return attempt === undefined && found.length > 0 ? vanished(resource, externalId, found) : { resources: found }
+  if (attempt === undefined && found.length > 0) return vanished(resource, externalId, found)
+  return { left: found.flatMap((thing) => ownAttempt(thing, attempt) ?? []) }
 }
 
 function vanished(

@@ -1,5 +1,6 @@
 import { pauseLeftMs } from '../../lib/backoff.ts'
 import { DEFAULT_POLICY, ownerOf, type Policy, type ResourceKey } from '../../model/declaration.ts'
+import { removed } from '../../model/destruction.ts'
 import { type Approval, type Estate, estateMark, isOfEstate, type Proof } from '../../model/estate.ts'
 import { volumeId } from '../../model/file.ts'
 import type { Action } from '../../model/plan.ts'
@@ -355,7 +356,7 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
     do: 'delete',
     externalId: observed.externalId,
     host: observed.host,
-    steps: rules.deleteSteps(observed),
+    steps: rules.deleteSteps(removed(observed, rules.dataDisks(observed), removal.proof)),
     reason: 'no longer declared',
     ...(removal.proof === undefined ? {} : { proof: removal.proof }),
   }

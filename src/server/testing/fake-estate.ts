@@ -1,8 +1,9 @@
 import { seededRandom } from '../../lib/random.ts'
+import { overwriting } from '../../model/destruction.ts'
 import type { EstateView, HostView, ResourceView } from '../../model/estate-view.ts'
 import type { Action } from '../../model/plan.ts'
 import type { Condition } from '../../model/record.ts'
-import type { Step } from '../../model/step.ts'
+import { harmOf, type Step } from '../../model/step.ts'
 import { cluster, type NodeLook } from './fake-cluster.ts'
 import { COMMIT, DAY, HOUR, MINUTE, NOW } from './fake-moment.ts'
 import { fakePower } from './fake-power.ts'
@@ -61,15 +62,19 @@ export function step(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
 ): Step {
+  const goes = verb === 'delete'
   return {
-    verb,
+    ...harmOf(
+      goes
+        ? { verb, disruption: 'data-loss', ...overwriting(`vm on ${host}`, []) }
+        : { verb, disruption: verb === 'reboot' ? 'restart' : 'none' },
+    ),
     summary,
     lane: 'rest',
     host,
     queues: [`host/${host}`],
     call: { method, path, params: { cores: '4', memory: '8192', ciuser: 'ubuntu', cipassword: 'ref:password' } },
     secretParams: ['cipassword'],
-    disruption: verb === 'delete' ? 'data-loss' : verb === 'reboot' ? 'restart' : 'none',
   }
 }
 

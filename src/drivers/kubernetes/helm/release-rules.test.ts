@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { removed } from '../../../model/destruction.ts'
 import { RELEASE, type WantedObject } from '../../../model/kube-object.ts'
 import type { Change, ObservedResource } from '../../../model/resource.ts'
 import { readIntention, savedIntention, shownCall } from '../../../model/shown-step.ts'
@@ -155,7 +156,7 @@ test('only the mark: no run of Helm. A record that hangs goes first, by its uid.
 test('a run of Helm is saved and read again as it was, and shows no secret', () => {
   const one = release(SPEC, { adopt: true, secrets: { values: { env: 'WORD' } } })
   const [step] = rules.createSteps(resource(one), '')
-  const removal = rules.deleteSteps(observed())
+  const removal = rules.deleteSteps(removed(observed(), []))
   for (const was of [step, ...removal] as readonly Step[]) {
     const intention = { id: '1', key: 'k', step: was } as never
     const read = readIntention(JSON.parse(JSON.stringify(savedIntention(intention))))

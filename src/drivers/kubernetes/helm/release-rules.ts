@@ -1,5 +1,6 @@
 import { at, textOf } from '../../../kubernetes/objects.ts'
 import { defined } from '../../../lib/defined.ts'
+import { type Destruction, destroying, sweeping } from '../../../model/destruction.ts'
 import { isOfEstate } from '../../../model/estate.ts'
 import { objectId, type WantedObject } from '../../../model/kube-object.ts'
 import type { Change, ObservedResource, Resource } from '../../../model/resource.ts'
@@ -108,7 +109,8 @@ export function releaseCreation(resource: Resource, wanted: WantedObject): reado
   return [upgradeStep('create', resource, wanted)]
 }
 
-export function releaseDeletion(observed: ObservedResource): readonly Step[] {
+export function releaseDeletion(destruction: Destruction): readonly Step[] {
+  const { observed } = destruction
   const release = detailsOf(observed)
   const { name, namespace } = placeIn(observed)
   const uninstall: StepOver<'object'> = {
@@ -117,6 +119,7 @@ export function releaseDeletion(observed: ObservedResource): readonly Step[] {
     summary: `helm uninstall ${name}`,
     write: { do: 'helm', run: 'uninstall', release: name, namespace },
     disruption: (release?.holding.length ?? 0) > 0 ? 'data-loss' : 'none',
+    ...destroying(destruction, release?.holding),
   }
   return [uninstall]
 }
@@ -249,6 +252,7 @@ function forgetStep(observed: ObservedResource, { record, revision, status }: Re
       uid: record.uid,
     },
     disruption: 'none',
+    ...sweeping(`the record of revision ${revision} of ${name}`),
   }
 }
 

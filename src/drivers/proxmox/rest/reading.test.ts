@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { removed } from '../../../model/destruction.ts'
 import { DEFINITIONS, definitionNamed } from '../../../proxmox/registry.ts'
 import { ObservationFailed } from '../../port.ts'
 import type { Api } from '../api.ts'
@@ -197,7 +198,7 @@ test('values to come are read before those in force, and what is leaving is not 
       ['exists'],
     )
     assert.deepEqual(
-      settingRules.deleteSteps(leaving).map(({ call }) => call?.path),
+      settingRules.deleteSteps(removed(leaving, [])).map(({ call }) => call?.path),
       ['/cluster/sdn'],
     )
     assert.equal(settingRules.readiness(setting, leaving).ready, false)

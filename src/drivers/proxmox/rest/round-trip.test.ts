@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { removed } from '../../../model/destruction.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../../model/rest.ts'
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { valueText } from '../../../proxmox/value-text.ts'
@@ -39,7 +40,7 @@ async function life(keeper: Keeper, definition: Definition): Promise<void> {
   assert.equal(await others(), before, 'what is not ours was touched')
   if (definition.remove === undefined) {
     const seen = await keeper.find(example)
-    assert.ok(seen !== undefined && settingRules.deleteSteps(seen).length === 0)
+    assert.ok(seen !== undefined && settingRules.deleteSteps(removed(seen, [])).length === 0)
     return
   }
   await keeper.remove(example)

@@ -1,3 +1,4 @@
+import type { Destruction } from '../../../model/destruction.ts'
 import type { Change, ObservedResource, Survey } from '../../../model/resource.ts'
 import type { SettingSpec } from '../../../model/rest.ts'
 import type { Obstacle, Readiness } from '../../../model/rules.ts'
@@ -48,9 +49,9 @@ export const settingRules = {
     updateSteps(definitionNamed(setting.definition), setting, observed, changes).map((step) =>
       remembering(step, rotate),
     ),
-  deleteSteps(observed: ObservedResource): readonly Step[] {
-    const definition = definitionOf(observed)
-    return definition === undefined ? [] : deleteSteps(definition, observed)
+  deleteSteps(destruction: Destruction): readonly Step[] {
+    const definition = definitionOf(destruction.observed)
+    return definition === undefined ? [] : deleteSteps(definition, destruction)
   },
   readiness(setting: SettingSpec, observed: ObservedResource): Readiness {
     const { noun } = definitionNamed(setting.definition)

@@ -1,6 +1,7 @@
+import { changed, type Destruction, destroying, overwriting } from '../../../model/destruction.ts'
 import type { Change, ObservedResource } from '../../../model/resource.ts'
 import type { Definition, Field, RestWrite, SettingSpec, SettingValue } from '../../../model/rest.ts'
-import type { Step, StepOver } from '../../../model/step.ts'
+import type { Harm, Step, StepOver } from '../../../model/step.ts'
 import type { ApiFields } from '../foreign.ts'
 import { hostQueue } from '../steps.ts'
 import { APPLIED, EXISTS } from './diff.ts'
@@ -13,6 +14,8 @@ import { AGAIN, sent } from './sent.ts'
 import { withPresent } from './usb-ports.ts'
 import { apiName, isEmpty, wantedValue } from './values.ts'
 
+const CONFIGURE = { verb: 'configure', disruption: 'none' } as const
+
 /** From nothing to declared: make it, fill its own lists, put it in force. */
 export function createSteps(definition: Definition, setting: SettingSpec): readonly Step[] {
   const { create } = definition
@@ -23,7 +26,16 @@ export function createSteps(definition: Definition, setting: SettingSpec): reado
     ...create.with,
     ...declaredParams(definition, setting),
   }
-  const step = makeStep(definition, create, places, params, 'create', `create ${nameOf(definition, setting.id)}`)
+  const name = nameOf(definition, setting.id)
+  const harm: Harm =
+    create.disruption === 'data-loss'
+      ? {
+          verb: 'create',
+          disruption: 'data-loss',
+          ...overwriting(name, [`what is on ${String(setting.fields.devices)}`]),
+        }
+      : { verb: 'create', disruption: 'none' }
+  const step = makeStep(definition, create, places, params, harm, `create ${name}`)
   return [step, ...listSteps(definition, setting, places, {}), ...applySteps(definition, places)]
 }
 
@@ -46,22 +58,23 @@ export function updateSteps(
   if (own.length > 0 && update !== undefined) {
     const params = updateParams(definition, update, setting, observed, new Set(own))
     const summary = `set ${own.join(', ')} of ${nameOf(definition, setting.id)}`
-    steps.push(makeStep(definition, update, places, params, 'configure', summary))
+    steps.push(makeStep(definition, update, places, params, CONFIGURE, summary))
   }
   return [
     ...steps,
-    ...listSteps(definition, setting, places, config, observed.close?.digest),
+    ...listSteps(definition, setting, places, config, changed(observed, [], changes)),
     ...applySteps(definition, places),
   ]
 }
 
 /** Takes it away, its own list first where it must be empty. */
-export function deleteSteps(definition: Definition, observed: ObservedResource): readonly Step[] {
+export function deleteSteps(definition: Definition, destruction: Destruction): readonly Step[] {
+  const { observed } = destruction
   const config = observed.close?.config ?? {}
   const found = observed.list === undefined ? undefined : findList(observed.list)
   const places = { ...textsIn(config), ...found?.places, id: observed.externalId }
   const { remove } = definition
-  if (config[LEAVING] === true) return applySteps(definition, places, config[UNAPPLIED])
+  if (config[LEAVING] === true) return applySteps(definition, places, config[UNAPPLIED], destruction)
   if (remove === undefined) return []
   const params = {
     ...(remove.id === undefined ? {} : { [remove.id]: observed.externalId }),
@@ -74,13 +87,13 @@ export function deleteSteps(definition: Definition, observed: ObservedResource):
     remove,
     places,
     params,
-    'delete',
+    { verb: 'delete', disruption: remove.disruption ?? 'none', ...destroying(destruction) },
     `delete ${nameOf(definition, observed.externalId)}`,
   )
   return [
-    ...listSteps(definition, emptied, places, config, observed.close?.digest),
+    ...listSteps(definition, emptied, places, config, destruction),
     step,
-    ...applySteps(definition, places),
+    ...applySteps(definition, places, undefined, destruction),
   ]
 }
 
@@ -185,8 +198,9 @@ function listSteps(
   setting: SettingSpec,
   places: PathParts,
   config: ApiFields,
-  digest?: string,
+  destruction?: Destruction,
 ): readonly Step[] {
+  const digest = destruction?.observed.close?.digest
   return Object.entries(definition.fields).flatMap(([name, field]) => {
     const declared = setting.fields[name]
     if (declared === undefined || !isList(field)) return []
@@ -194,33 +208,48 @@ function listSteps(
       field.type === 'rules'
         ? ruleCalls(field, plainRules(field, config.rules), plainRules(field, declared), digest)
         : entryCalls(field, plainEntries(field, config.entries), plainEntries(field, declared))
-    return calls.map((call) => listStep(definition, setting.id, places, call))
+    return calls.map((call) => listStep(definition, setting.id, places, call, destruction))
   })
 }
 
-function listStep(definition: Definition, id: string, places: PathParts, call: SubCall): Step {
+/** Entries of a list go one by one, and the list itself stays. */
+function listStep(
+  definition: Definition,
+  id: string,
+  places: PathParts,
+  call: SubCall,
+  destruction: Destruction | undefined,
+): Step {
   const path = definition.list.item?.path ?? definition.list.path
   const verb = { method: call.method, path }
   const summary = `${call.summary} of ${nameOf(definition, id)}`
-  const step = makeStep(definition, verb, places, call.params, 'configure', summary)
+  const goes = call.method === 'DELETE' && destruction !== undefined
+  const harm = goes ? { ...CONFIGURE, ...destroying(destruction, [call.summary]) } : CONFIGURE
+  const step = makeStep(definition, verb, places, call.params, harm, summary)
   return { ...step, call: { ...step.call, path: `${step.call.path}${call.below}` } }
 }
 
-function applySteps(definition: Definition, places: PathParts, pending?: unknown): readonly Step[] {
+function applySteps(
+  definition: Definition,
+  places: PathParts,
+  pending?: unknown,
+  destruction?: Destruction,
+): readonly Step[] {
   const { apply } = definition
   if (apply === undefined) return []
   const what = typeof pending === 'string' && pending !== 'changes' ? ` (${pending})` : ''
   const where = places.host === undefined ? '' : ` of ${places.host}`
+  const harm = destruction === undefined ? CONFIGURE : { ...CONFIGURE, ...destroying(destruction) }
   const summary = `put the ${apply.noun}${where} in force${what}`
-  return [makeStep(definition, { method: 'PUT', path: apply.path }, places, {}, 'configure', summary)]
+  return [makeStep(definition, { method: 'PUT', path: apply.path }, places, {}, harm, summary)]
 }
 
 function makeStep(
   definition: Definition,
-  verb: Pick<RestWrite, 'method' | 'path' | 'disruption'>,
+  verb: Pick<RestWrite, 'method' | 'path'>,
   places: PathParts,
   params: Readonly<Record<string, string>>,
-  step: 'create' | 'configure' | 'delete',
+  harm: Harm,
   summary: string,
 ): StepOver<'rest'> {
   const path = fill(verb.path, places)
@@ -229,7 +258,7 @@ function makeStep(
     .map(([name, field]) => apiName(name, field))
   const { host } = places
   return {
-    verb: step,
+    ...harm,
     summary: host === undefined || summary.includes(host) ? summary : `${summary} on ${host}`,
     lane: 'rest',
     host: host ?? EVERYWHERE,
@@ -239,7 +268,6 @@ function makeStep(
     ],
     call: { method: verb.method, path, params },
     ...(secrets.length === 0 ? {} : { secretParams: secrets }),
-    disruption: verb.disruption ?? 'none',
   }
 }
 

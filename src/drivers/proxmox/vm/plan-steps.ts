@@ -1,3 +1,4 @@
+import { type Destruction, destroying } from '../../../model/destruction.ts'
 import type { Change, Mark, ObservedResource, Resource, Survey } from '../../../model/resource.ts'
 import type { Step } from '../../../model/step.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
@@ -125,7 +126,8 @@ export function storagesOf(vm: VmSpec): string[] {
 }
 
 /** Works for containers too: nothing of the declaration is needed to remove a guest. */
-export function deleteGuestSteps(observed: ObservedResource): readonly Step[] {
+export function deleteGuestSteps(destruction: Destruction): readonly Step[] {
+  const { observed } = destruction
   const { host, externalId, close } = observed
   const guest: GuestPlace = { type: observed.type === 'container' ? 'container' : 'vm', host, externalId }
   // What is about to be removed need not wait for a guest that does not listen.
@@ -137,6 +139,7 @@ export function deleteGuestSteps(observed: ObservedResource): readonly Step[] {
     params: { purge: '1', 'destroy-unreferenced-disks': '0' },
     queues: [hostQueue(host)],
     disruption: 'data-loss',
+    ...destroying(destruction),
   })
   return [...stop, ...unseedSteps(observed, stop.length === 0 ? close?.digest : undefined), last]
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { seedImage } from '../../../cloudinit/image.ts'
 import { defined } from '../../../lib/defined.ts'
 import { secretsIn } from '../../../model/desired-secrets.ts'
+import { sweeping } from '../../../model/destruction.ts'
 import type { Mark, ObservedResource, PowerState, Survey } from '../../../model/resource.ts'
 import { Sealed } from '../../../model/secret.ts'
 import type { Step } from '../../../model/step.ts'
@@ -174,6 +175,7 @@ function discardStep(host: string, volume: string | undefined): readonly Step[] 
       host,
       method: 'DELETE',
       path: `${storagePath(host, volume.split(':', 1)[0] ?? '')}/content/${encodeURIComponent(volume)}`,
+      ...sweeping(volume),
     }),
   ]
 }
@@ -192,7 +194,7 @@ export function unseedSteps(observed: ObservedResource, digest: string | undefin
 
 function writeMark(
   seeding: Seeding,
-  verb: Step['verb'],
+  verb: Exclude<Step['verb'], 'delete'>,
   summary: string,
   after: SeedMark,
   params: Readonly<Record<string, string>>,
@@ -210,7 +212,7 @@ function writeMark(
 
 function configure(
   { host, externalId }: Seeding,
-  verb: Step['verb'],
+  verb: Exclude<Step['verb'], 'delete'>,
   summary: string,
   params: Readonly<Record<string, string>>,
 ): Step {

@@ -5,6 +5,7 @@ import { simWire } from '../../../../../sim/wire.ts'
 import { systemClock } from '../../../../lib/clock.ts'
 import { seededRandom } from '../../../../lib/random.ts'
 import type { Wire } from '../../../../lib/wire.ts'
+import { removed } from '../../../../model/destruction.ts'
 import type { ObservedResource } from '../../../../model/resource.ts'
 import type { SettingSpec } from '../../../../model/rest.ts'
 import { Secret, type SecretReference } from '../../../../model/secret.ts'
@@ -100,6 +101,8 @@ function keeperOn(
   const list = (setting: SettingSpec) => run(session.list(settingRules.listOf(setting), signal))
   const find = async (setting: SettingSpec) => (await list(setting)).find(({ externalId }) => externalId === setting.id)
   const perform = async (step: Step) => {
+    if (step.call?.method === 'DELETE' && step.destroys === undefined)
+      throw new Error(`${step.summary} carries no destruction`)
     const outcome = await run(session.perform(step, signal))
     if (outcome.result === 'started') await afterTask()
     if (outcome.result === 'refused') {
@@ -135,7 +138,7 @@ function keeperOn(
     remove: (setting) =>
       repeat(async () => {
         const seen = await find(setting)
-        return seen === undefined ? [] : settingRules.deleteSteps(seen)
+        return seen === undefined ? [] : settingRules.deleteSteps(removed(seen, []))
       }),
   }
 }

@@ -1,0 +1,85 @@
+import type { Proof } from './estate.ts'
+import type { Loss } from './loss.ts'
+import type { CreationAttempt } from './record.ts'
+import type { Change, ObservedResource } from './resource.ts'
+
+/*
+ * The one gate for destruction. A step that deletes or overwrites cannot be built without a `Loss`, and only this module makes one:
+ * from a `Destruction`, which it makes too, and of which nobody else has the symbol.
+ */
+
+declare const gate: unique symbol
+
+/** Why a thing may go. */
+export type Because =
+  /** No manifest declares it. Without a proof that this directory declared it a guard holds the deletion. */
+  | { readonly is: 'removed'; readonly proof?: Proof }
+  /** Its declaration says something else than what is there. */
+  | { readonly is: 'changed'; readonly changes: readonly string[] }
+  /** A creation overwrites what a manifest names: disks of a new pool. Nothing of croft's is there. */
+  | { readonly is: 'named' }
+  /** The coordinator of its cluster wants it made again. */
+  | { readonly is: 'ordered'; readonly reason: string }
+  /** A creation of croft that is still open left it. */
+  | { readonly is: 'own-attempt' }
+
+/** A thing that goes, as a look of this pass showed it, with what it holds and why it may go. Never read from disk. */
+export interface Destruction {
+  readonly [gate]: true
+  readonly observed: ObservedResource
+  /** What goes with it and holds data: disks besides the first, also those taken out of it; what a release brought. */
+  readonly takes: readonly string[]
+  readonly because: Because
+}
+
+function made(observed: ObservedResource, takes: readonly string[], because: Because): Destruction {
+  return { observed, takes, because } as unknown as Destruction
+}
+
+/** The deletion of a thing that is declared no more. */
+export function removed(observed: ObservedResource, takes: readonly string[], proof?: Proof): Destruction {
+  return made(observed, takes, proof === undefined ? { is: 'removed' } : { is: 'removed', proof })
+}
+
+/** What a change of the declaration takes from a thing, or all of it where it is made again. */
+export function changed(
+  observed: ObservedResource,
+  takes: readonly string[],
+  changes: readonly Pick<Change, 'path'>[],
+): Destruction {
+  return made(observed, takes, { is: 'changed', changes: changes.map(({ path }) => path) })
+}
+
+/** The end of a machine that the coordinator of its cluster wants made again. */
+export function ordered(observed: ObservedResource, takes: readonly string[], reason: string): Destruction {
+  return made(observed, takes, { is: 'ordered', reason })
+}
+
+/** What a creation left behind: only of an attempt that is open, and of its own place. Undefined: it is not known to be ours. */
+export function ownAttempt(
+  observed: ObservedResource,
+  attempt: Pick<CreationAttempt, 'connection'> | undefined,
+): Destruction | undefined {
+  return attempt?.connection === observed.connection ? made(observed, [], { is: 'own-attempt' }) : undefined
+}
+
+/** Lets one step destroy the thing, or these parts of it. */
+export function destroying(
+  { observed, takes, because }: Destruction,
+  parts: readonly string[] = takes,
+): { readonly destroys: Loss } {
+  const { type, externalId, host } = observed
+  const place = host === '' ? '' : ` on ${host}`
+  const destroys = { thing: `${type} ${externalId}${place}`, takes: parts, because: because.is }
+  return { destroys: destroys as unknown as Loss }
+}
+
+/** Lets one step of a creation overwrite what a manifest names: it must hold nothing, and the system refuses it otherwise. */
+export function overwriting(thing: string, takes: readonly string[]): { readonly destroys: Loss } {
+  return { destroys: { thing, takes, because: 'named' } as unknown as Loss }
+}
+
+/** Lets one step take away scratch of croft: a seed, a Job that ran, a record that a broken run left. Neither listed nor counted. */
+export function sweeping(thing: string): { readonly destroys: Loss } {
+  return { destroys: { thing, takes: [], because: 'own-attempt' } as unknown as Loss }
+}
