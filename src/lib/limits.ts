@@ -284,9 +284,9 @@ export const LIMITS = {
   chartMs: 60_000,
   proposedChartBytes: 4 * 1024 * 1024,
   chartsKept: 60,
-  /** Helm that installs: each hook may take five minutes. A release that waits for longer than this waits for nobody. */
+  /** Helm that installs: each hook may take five minutes. A record that is pending for longer than this was left by a Helm that was killed. */
   releaseRunMs: 600_000,
-  releaseStuckMs: 900_000,
+  releaseStuckMs: 2_700_000,
   renderingsKept: 32,
   checksumFileBytes: 64 * 1024,
   /** Power under way: how often it is looked at, how long a step is not repeated, how long others may take to answer. */

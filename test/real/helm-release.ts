@@ -139,7 +139,12 @@ export function helmReleases(api: () => RealApi): void {
           ? readFileSync(api().kubeconfig, 'utf8')
           : 'word: correct horse\n',
       )
-    const clock = { ...systemClock, now: () => systemClock.now() + clockAheadMs }
+    const ahead = () => clockAheadMs
+    const clock = {
+      ...systemClock,
+      now: () => systemClock.now() + ahead(),
+      monotonicMs: () => systemClock.monotonicMs() + ahead(),
+    }
     const tools = await existingTools({ PATH: process.env.PATH }, { clock, resolveSecret })
     return createEngine({
       clock,

@@ -11,6 +11,7 @@ import type { ChartWorkload, ObjectDetails, ReleaseDetails } from '../marks.ts'
 import { workloadOf } from '../releases.ts'
 import { holdingObjects, type ReleaseObject, releaseDrift } from './drift.ts'
 import { RELEASE_UID, releaseMark } from './marks.ts'
+import { isLeftPending } from './pending.ts'
 import { newestRecords, type ReleaseRecord, readRecord, UNREADABLE_RECORD } from './record.ts'
 import { over, secretChanges, withoutSecret } from './values.ts'
 
@@ -47,7 +48,7 @@ export async function readHelmReleases(
     const seen = await look(client, objects, { api, lists }, signal)
     const release: ReleaseDetails = {
       ...record,
-      stuck: isPending(record) && deps.clock.now() - record.sinceMs > LIMITS.releaseStuckMs,
+      stuck: isPending(record) && isLeftPending(`${uid}/${versionOf(secret)}`, deps.clock),
       ...(await comparedValues(one, record, deps)),
       drift: record.status === 'deployed' ? releaseDrift(seen, record) : [],
       holding: holdingObjects(objects),
@@ -63,6 +64,10 @@ export async function readHelmReleases(
     )
   }
   return resources
+}
+
+function versionOf(secret: Foreign): string {
+  return textOf(at(secret, 'metadata', 'resourceVersion')) ?? ''
 }
 
 export interface ReadingReleases {
