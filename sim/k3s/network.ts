@@ -23,6 +23,9 @@ export function listen(process: K3sProcess): void {
 export function stopListening(process: K3sProcess): void {
   const { listeners } = process.computer.world.k3s
   for (const [address, other] of listeners) if (other === process) listeners.delete(address)
+  // The others notice then, whether anyone asks at the address or not.
+  for (const held of process.computer.world.k3s.holders.values())
+    if (held.process === process) held.lostMs ??= process.computer.world.clock.now()
 }
 
 function answers(process: K3sProcess): boolean {
@@ -44,10 +47,11 @@ function holderOf(world: World, host: string): K3sProcess | undefined {
   const { holders, listeners, timing } = world.k3s
   const nowMs = world.clock.now()
   const held = holders.get(host)
-  if (held !== undefined && mayHold(held.process, host)) return held.fromMs <= nowMs ? held.process : undefined
+  if (held !== undefined && held.lostMs === undefined && mayHold(held.process, host))
+    return held.fromMs <= nowMs ? held.process : undefined
   const next = [...new Set(listeners.values())].find((process) => mayHold(process, host))
   if (next === undefined) return undefined
-  const fromMs = held === undefined ? nowMs : nowMs + between(world.random, timing.vipFailoverMs)
+  const fromMs = held === undefined ? nowMs : (held.lostMs ?? nowMs) + between(world.random, timing.vipFailoverMs)
   holders.set(host, { process: next, fromMs })
   return fromMs <= nowMs ? next : undefined
 }

@@ -203,7 +203,7 @@ export interface K3sSite {
   /** What the disks of etcd members that stand still hold, by cluster and member. */
   readonly disks: Map<string, Frozen>
   /** Who holds a virtual address or a name that is no machine's own. */
-  readonly holders: Map<string, { process: K3sProcess; fromMs: number }>
+  readonly holders: Map<string, { process: K3sProcess; fromMs: number; lostMs?: number }>
   /** Pods (`namespace/name`) that refuse to be evicted, whatever their budget says. */
   readonly blockedEvictions: Set<string>
   /** Further programs that can be fetched: by URL or path, with their checksum and version. */

@@ -318,6 +318,8 @@ export const LIMITS = {
   readyChangesPerHour: 6,
   /** How long one server may take to list its Nodes before the others are asked. */
   clusterAnswerMs: 5_000,
+  /** How long a declared endpoint may take that did not answer last time, while a server answers. */
+  endpointAnswerMs: 2_000,
   /** Before the first answer ever: an API that is just coming up swallows what is asked too early. */
   clusterFirstAnswerMs: 500,
   /** An admin's certificate is made anew when less than this is left of it. */

@@ -14,6 +14,8 @@ export type YesNoUnknown = 'yes' | 'no' | 'unknown'
 export interface ObservedCluster {
   /** Do object calls get answers? Probes alone prove nothing. */
   readonly api: YesNoUnknown
+  /** The declared endpoint, where only a server answers by its own address. */
+  readonly silentEndpoint?: string
   readonly identity?: ClusterIdentity
   /** Every node that is declared, or has a Node object, or is on a machine with our mark. */
   readonly nodes: readonly ObservedNode[]

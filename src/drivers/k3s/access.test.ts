@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
+import { endpointUrl } from '../../k3s/config.ts'
+import { WireFailure } from '../../lib/wire.ts'
 import { clusterSpec } from '../../plan/clusters/testing/fixture.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
@@ -50,3 +52,42 @@ for (const [what, jumpMs] of [
     }
     await access.close()
   })
+
+test('a declared endpoint that is silent is said, and used again as soon as it answers', async () => {
+  const silent = new Set<string>()
+  const asked: string[] = []
+  const { servers, ...rest } = clusterSpec('s1 s2 s3')
+  const spec = { ...rest, servers: servers.map((one, at) => ({ ...one, nodeIps: [`192.168.4.8${at}`] })) }
+  const declared = endpointUrl(spec)
+  const access = createAccess(
+    { name: 'homelab', spec } as unknown as Parameters<typeof createAccess>[0],
+    {
+      clock: { now: () => START, monotonicMs: () => START, sleep: () => new Promise(() => {}) },
+      openKubernetes: ({ endpoint }: { readonly endpoint: string }) => ({
+        send: async () => {
+          asked.push(endpoint)
+          if (silent.has(endpoint)) throw new WireFailure('no', 'ECONNREFUSED', 'connection refused')
+          return { status: 200, reason: '', headers: {}, body: '{"kind":"NodeList","items":[]}' }
+        },
+        close: async () => {},
+      }),
+    } as unknown as ClusterDeps,
+  )
+  const look = async () => {
+    asked.length = 0
+    const answer = await access.nodes(secrets, new AbortController().signal)
+    assert.equal(answer.api, 'yes')
+    return answer.api === 'yes' ? answer.silentEndpoint : undefined
+  }
+  assert.equal(await look(), undefined)
+  assert.deepEqual(asked, [declared], 'one call for each look')
+  silent.add(declared)
+  assert.equal(await look(), declared)
+  assert.equal(await look(), declared)
+  assert.equal(asked.filter((one) => one === declared).length, 1)
+  silent.delete(declared)
+  assert.equal(await look(), undefined)
+  assert.equal(await look(), undefined)
+  assert.deepEqual(asked, [declared])
+  await access.close()
+})

@@ -11,7 +11,12 @@ import type { AdminCredentials, ClusterDeps } from '../cluster-port.ts'
 import { adminCredentials } from './make-secrets.ts'
 
 export type NodesAnswer =
-  | { readonly api: 'yes'; readonly nodes: readonly Foreign[] }
+  | {
+      readonly api: 'yes'
+      readonly nodes: readonly Foreign[]
+      /** The declared endpoint, if it did not answer: people and agents use no other address. */
+      readonly silentEndpoint?: string
+    }
   | { readonly api: Exclude<YesNoUnknown, 'yes'>; readonly message: string }
 
 /** The way to a cluster's API: over its endpoint, and where that does not answer over any of its servers. */
@@ -73,39 +78,48 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
     endpoint: string,
     secrets: ClusterSecrets,
     signal: AbortSignal,
+    patience: number = secrets.formed ? LIMITS.clusterAnswerMs : LIMITS.clusterFirstAnswerMs,
   ): Promise<Asked<readonly Foreign[]>> {
     const chosen = way(endpoint, secrets)
     if (chosen === undefined) {
       return { is: 'silence', sent: 'no', code: 'ERR_NO_CA', message: 'the client CA of this cluster is not known' }
     }
-    const patience = secrets.formed ? LIMITS.clusterAnswerMs : LIMITS.clusterFirstAnswerMs
     return within(deps, patience, signal, (limited) => chosen.client.list(NODES, {}, limited))
   }
 
   return {
     async nodes(secrets, signal) {
       const all = endpointsOf(declaration, learnt)
-      const first = good !== undefined && all.includes(good) ? good : all[0]
-      if (first === undefined) return { api: 'unknown', message: 'no address of a server is known' }
+      const declared = endpointUrl(declaration.spec)
+      const first = good !== undefined && all.includes(good) ? good : declared
       const failed: Asked<readonly Foreign[]>[] = []
-      const tried = await ask(first, secrets, signal)
+      // An endpoint that was silent is asked again beside the server that answered: it is used as soon as it is back.
+      const [tried, back] = await Promise.all([
+        ask(first, secrets, signal),
+        first === declared ? undefined : ask(declared, secrets, signal, LIMITS.endpointAnswerMs),
+      ])
+      if (back?.is === 'answer') {
+        good = declared
+        return { api: 'yes', nodes: back.value }
+      }
       if (tried.is === 'answer') {
         good = first
-        return { api: 'yes', nodes: tried.value }
+        return { api: 'yes', nodes: tried.value, ...(first === declared ? {} : { silentEndpoint: declared }) }
       }
       failed.push(tried)
-      const others = all.filter((endpoint) => endpoint !== first)
+      const others = all.filter((endpoint) => endpoint !== first && endpoint !== declared)
       const answers = await Promise.all(
         others.map(async (endpoint) => ({ endpoint, asked: await ask(endpoint, secrets, signal) })),
       )
       for (const { endpoint, asked } of answers) {
         if (asked.is === 'answer') {
           good = endpoint
-          return { api: 'yes', nodes: asked.value }
+          return { api: 'yes', nodes: asked.value, silentEndpoint: declared }
         }
         failed.push(asked)
       }
       good = undefined
+      if (back !== undefined) failed.push(back)
       return { api: downOrUnknown(failed), message: messageOf(failed) }
     },
     client(secrets) {

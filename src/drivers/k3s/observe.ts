@@ -4,7 +4,7 @@ import type { ClusterSecrets } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { EtcdMember, ObservedCluster, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
-import type { Access } from './access.ts'
+import type { Access, NodesAnswer } from './access.ts'
 import { judgeMembers, membersOfNodes, type Witness } from './members.ts'
 import { NOWHERE, type ObserveContext, type SessionMemory, specsOf } from './memory.ts'
 import { isFresh, passwordsIn, podsToMove, snapshotsIn } from './observe-api.ts'
@@ -25,7 +25,7 @@ export async function observeCluster(
   const { declaration, deps, memory } = looker
   const secrets = await deps.vault.read(declaration.name)
   const names = new Set([...specsOf(declaration).keys(), ...surroundings.nodes.keys()])
-  const { api, seen, answered, asked } = await lookAround(looker, surroundings, secrets, names, signal)
+  const { api, silentEndpoint, seen, answered, asked } = await lookAround(looker, surroundings, secrets, names, signal)
   for (const name of seen.keys()) names.add(name)
   const client = api === 'yes' && secrets !== undefined ? looker.access.client(secrets) : undefined
   const further = await askFurther(looker, client, secrets, names, seen, signal)
@@ -37,6 +37,7 @@ export async function observeCluster(
   )
   return {
     api,
+    ...optional('silentEndpoint', silentEndpoint),
     ...(secrets === undefined
       ? {}
       : {
@@ -194,8 +195,13 @@ function etcdIsMute(
   return running.length > 0 && running.every(({ etcd }) => etcd === undefined)
 }
 
+function apiOf(asked: NodesAnswer): Pick<ClusterAnswers, 'api' | 'silentEndpoint'> {
+  return { api: asked.api, ...optional('silentEndpoint', asked.api === 'yes' ? asked.silentEndpoint : undefined) }
+}
+
 interface ClusterAnswers {
   readonly api: YesNoUnknown
+  readonly silentEndpoint?: string
   readonly seen: ReadonlyMap<string, ObservedKubeNode>
   readonly answered: AnsweringNodes
   /** Everybody who was asked. */
@@ -227,7 +233,7 @@ async function lookAround(
     })
     if (secrets === undefined || !running) return { api: 'unknown', seen: nobody, answered, asked: all }
     const asked = await access.nodes(secrets, signal)
-    return { api: asked.api, seen: asked.api === 'yes' ? readNodes(asked.nodes) : nobody, answered, asked: all }
+    return { ...apiOf(asked), seen: asked.api === 'yes' ? readNodes(asked.nodes) : nobody, answered, asked: all }
   }
   const moving = [...names].filter((name) => memory.facts.get(name) === undefined || memory.touched.has(name))
   const [asked, first] = await Promise.all([access.nodes(secrets, signal), ask(moving, nobody)])
@@ -251,7 +257,7 @@ async function lookAround(
   const second = await ask(again, seen)
   const answered = new Set([...first, ...second])
   if (tellsMembers(memory, answered, (name) => servers.has(name) || seen.has(name)) || asked.api !== 'yes')
-    return { api: asked.api, seen, answered, asked: all }
+    return { ...apiOf(asked), seen, answered, asked: all }
   // A server on its way in or out changes the list, and cannot tell it itself: a learner does not answer.
   const moves = [...names].some(
     (name) =>
@@ -259,7 +265,7 @@ async function lookAround(
       !isSettled(name, memory, seen.get(name), servers.get(name)?.role, nowMs),
   )
   const third = moves || listIsStale(memory, seen) ? await askOneServer(ask, names, seen, answered) : []
-  return { api: asked.api, seen, answered: new Set([...answered, ...third]), asked: all }
+  return { ...apiOf(asked), seen, answered: new Set([...answered, ...third]), asked: all }
 }
 
 function tellsMembers(memory: SessionMemory, answered: AnsweringNodes, own: (name: string) => boolean): boolean {

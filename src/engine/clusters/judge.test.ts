@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterDecision, ClusterPlan } from '../../model/observed-cluster.ts'
 import { clusterSpec } from '../../plan/clusters/testing/fixture.ts'
-import { isClusterSettled } from './judge.ts'
+import { clusterRecord, isClusterSettled } from './judge.ts'
 
 const hold = (guard: string) => ({ guard, reason: 'r', allow: 'a' })
 const QUIET = { steps: [], waits: [], holds: [], refusals: [], warnings: [] }
@@ -23,14 +23,38 @@ const CASES: readonly [string, object, boolean][] = [
 for (const [phase, more, expected] of CASES)
   test(`a cluster in the phase ${phase} with ${JSON.stringify(more)} is ${expected ? '' : 'not '}at rest`, () => {
     const decision = { ...QUIET, phase, ...more } as unknown as ClusterDecision
-    const look = { decision, declaration: { spec: clusterSpec('s1') } } as unknown as ClusterPlan
+    const look = { decision, declaration: { spec: clusterSpec('s1') }, observed: {} } as unknown as ClusterPlan
     assert.equal(isClusterSettled(look, false), expected)
   })
 
 test('nodes that wait for a network that nobody will bring are at rest', () => {
   const { network } = clusterSpec('s1')
   const spec = clusterSpec('s1', { network: { ...network, flannelBackend: 'none' } })
-  const look = { decision: { ...QUIET, phase: 'AwaitingCNI' }, declaration: { spec } } as unknown as ClusterPlan
+  const look = {
+    decision: { ...QUIET, phase: 'AwaitingCNI' },
+    declaration: { spec },
+    observed: {},
+  } as unknown as ClusterPlan
   assert.equal(isClusterSettled(look, false), true)
   assert.equal(isClusterSettled(look, true), false, 'an add-on may bring it')
+})
+
+test('a cluster whose nodes are Ready is Ready when its declared endpoint answers, and until then not at rest', () => {
+  const spec = clusterSpec('s1')
+  const look = (phase: string, silentEndpoint?: string) =>
+    ({
+      decision: { ...QUIET, phase: 'Ready', nodes: [{ name: 's1', phase }], faultTolerance: 'none' },
+      declaration: { key: 'Cluster/homelab', estate: 'home', spec, policy: {}, generation: 'g' },
+      observed: { api: 'yes', nodes: [], requests: {}, ...(silentEndpoint === undefined ? {} : { silentEndpoint }) },
+    }) as unknown as ClusterPlan
+  const ready = (plan: ClusterPlan) =>
+    clusterRecord(plan, [], undefined, 0).conditions.find(({ type }) => type === 'Ready')
+  const url = 'https://192.168.4.79:6443'
+  assert.equal(ready(look('Ready'))?.reason, 'NodesReady')
+  const silent = ready(look('Ready', url))
+  assert.deepEqual([silent?.status, silent?.reason], ['False', 'EndpointSilent'])
+  assert.match(silent?.message ?? '', /192\.168\.4\.79.*does not answer/)
+  assert.equal(ready(look('NotReady', url))?.reason, 'Ready', 'a node that is not well is said first')
+  assert.equal(isClusterSettled(look('Ready'), false), true)
+  assert.equal(isClusterSettled(look('Ready', url), false), false)
 })

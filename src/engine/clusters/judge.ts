@@ -108,13 +108,13 @@ function serversOf({ spec }: ClusterPlan['declaration']): Readonly<Record<string
  * Nothing under way, nothing to be done, and either well or waiting for a person. Nodes that wait for their network are
  * at rest only where neither K3s nor an add-on will bring it.
  */
-export function isClusterSettled({ decision, declaration }: ClusterPlan, hasAddons: boolean): boolean {
+export function isClusterSettled({ decision, declaration, observed }: ClusterPlan, hasAddons: boolean): boolean {
   if (decision.steps.length > 0 || decision.waits.length > 0) return false
   const forGood = declaration.spec.network.flannelBackend === 'none' && !hasAddons
   // That a server has not been seen to be up passes by itself: nobody has to do anything about it.
   const waitsForPerson = objections(decision).some(({ guard }) => guard !== 'servers')
   return (
-    decision.phase === 'Ready' ||
+    (decision.phase === 'Ready' && observed.silentEndpoint === undefined) ||
     decision.phase === 'Off' ||
     (decision.phase === 'AwaitingCNI' && forGood) ||
     waitsForPerson
@@ -148,21 +148,27 @@ function conditionsOf(
   const ready: Omit<Condition, 'sinceMs'> =
     hold?.power === 'off'
       ? { type: 'Ready', status: 'True', reason: 'Off', message: hold.reason }
-      : observed.api === 'yes' && isWell(look)
-        ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: decision.faultTolerance }
-        : decision.phase === 'Unknown'
-          ? { type: 'Ready', status: 'Unknown', reason: 'NotSeen', message: 'its API does not answer' }
-          : {
-              type: 'Ready',
-              status: 'False',
-              reason: decision.phase,
-              message: wait === undefined ? unready(look) : `waits for ${wait.awaits}`,
-            }
+      : observed.silentEndpoint !== undefined && isWell(look)
+        ? { type: 'Ready', status: 'False', reason: 'EndpointSilent', message: silence(observed.silentEndpoint) }
+        : observed.api === 'yes' && isWell(look)
+          ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: decision.faultTolerance }
+          : decision.phase === 'Unknown'
+            ? { type: 'Ready', status: 'Unknown', reason: 'NotSeen', message: 'its API does not answer' }
+            : {
+                type: 'Ready',
+                status: 'False',
+                reason: decision.phase,
+                message: wait === undefined ? unready(look) : `waits for ${wait.awaits}`,
+              }
   const stalled: Omit<Condition, 'sinceMs'> =
     refused === undefined
       ? { type: 'Stalled', status: 'False', reason: 'Progressing', message: '' }
       : { type: 'Stalled', status: 'True', reason: pascal(refused.guard), message: objectionSentence(refused) }
   return [synced, ready, stalled].reduce((all, next) => withCondition(all, next, nowMs), before)
+}
+
+function silence(endpoint: string): string {
+  return `all nodes are Ready, but ${endpoint}, the declared endpoint, does not answer; only the servers' own addresses do`
 }
 
 /** Every declared node is Ready, or off and meant to be. */
