@@ -3,7 +3,7 @@ import { openExisting, openState, realDirectory, shownBelow, stateFile } from '.
 import { note, styleOf } from './output.ts'
 import { countProblems, hasErrors, renderProblems } from './render/problems.ts'
 import type { LoadedEstate, Runtime } from './runtime.ts'
-import { CliError, type Options } from './verb.ts'
+import { CliError, EXIT, type ExitCode, type Options } from './verb.ts'
 
 /** Makes anything with `close` end with its block, also when the block throws. */
 export function closing<T extends { close(): Promise<void> }>(it: T): { readonly it: T } & AsyncDisposable {
@@ -59,6 +59,16 @@ export async function loadOrStop(
   // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
   if (!hasErrors(problems)) return loaded
   return { ...loaded, estate: changedEstate(loaded.estate, (estate) => ({ ...estate, incomplete: true })) }
+}
+
+/**
+ * The exit code of a command that shows what it could read although a manifest is wrong: a script must not take that for
+ * everything.
+ */
+export function exitOfLoaded(runtime: Runtime, { estate }: Pick<LoadedEstate, 'estate'>, directory: string): ExitCode {
+  if (!hasErrors(estate.problems)) return EXIT.ok
+  note(runtime, `${countProblems(estate.problems)} in ${directory}. Run croft validate ${directory} to see them.`)
+  return EXIT.failed
 }
 
 /** `in .` at the end of a sentence says nothing, and the directory somebody is in is easily another than the one they mean. */

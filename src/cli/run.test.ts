@@ -91,6 +91,22 @@ test('a record that nobody here can open is an ordinary mistake: what to do, and
   assert.doesNotMatch(runtime.written.err, /not expected/)
 })
 
+test('get shows what it could read, and ends with 1 because a manifest is wrong', async () => {
+  for (const [problems, code] of [
+    [[], 0],
+    [[{ ...problem, severity: 'warning' as const }], 0],
+    [[problem], 1],
+  ] as const) {
+    const runtime = fakeRuntime({
+      ...planning(adding),
+      kinds,
+      load: async () => ({ ...EMPTY_ESTATE, estate: { ...EMPTY_ESTATE.estate, problems } }),
+    })
+    assert.equal(await runCli(['get', '/'], runtime), code, runtime.written.err)
+    assert.equal(/1 error in \/\. Run croft validate/.test(runtime.written.err), code === 1)
+  }
+})
+
 test('an unexpected error shows one line and no stack unless asked for', async () => {
   const load = async () => {
     throw new TypeError('boom\x1b[2J')

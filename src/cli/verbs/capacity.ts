@@ -9,18 +9,21 @@ import { place } from '../../plan/things/placement/place.ts'
 import { gib } from '../../plan/things/placement/room.ts'
 import { EMPTY_LEDGER, observedWorld } from '../../plan/things/world.ts'
 import { realDirectory } from '../../state/state-file.ts'
+import { exitOfLoaded } from '../load.ts'
 import { styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { renderTable } from '../render/table.ts'
 import type { Style } from '../render/text.ts'
-import { CliError, EXIT, type Options, UsageError, type Verb } from '../verb.ts'
+import { CliError, type Options, UsageError, type Verb } from '../verb.ts'
 
 const MIB = 1024 * 1024
 
 /** What is free, what is promised, and how much more would fit. Looks only. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
-  const { estate, declarations } = await runtime.load(real)
+  const loaded = await runtime.load(real)
+  const { estate, declarations } = loaded
+  const code = exitOfLoaded(runtime, loaded, directory)
   const { drivers, deps } = await runtime.openDrivers({ directory: real })
   const hosts: HostCapacity[] = []
   for (const connection of estate.connections) {
@@ -38,7 +41,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const data = { apiVersion: API_VERSION, kind: 'Capacity', hosts }
   if (!(await writeData(runtime, options.output, data)))
     runtime.out.write(tableOf(hosts, styleOf(runtime, runtime.out)))
-  return EXIT.ok
+  return code
 }
 
 /** Declared machines that are not there yet, each on the host that it would go to. */

@@ -2,14 +2,13 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { Kind } from '../../kinds/kind.ts'
 import { realDirectory } from '../../state/state-file.ts'
-import { existingState, inWords, nothingIn } from '../load.ts'
+import { existingState, exitOfLoaded, inWords, nothingIn } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
-import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
 import { kindNamed, matches, nothingCalled, parseSelection } from '../select.ts'
-import { CliError, EXIT, type Options, type Verb } from '../verb.ts'
+import { CliError, type ExitCode, type Options, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, words, options) => {
   if (options.watch !== true) return show(runtime, words, options)
@@ -42,7 +41,7 @@ function withoutAge(line: string): string {
   return line.replace(/\s+\S+\s*$/, '')
 }
 
-async function show(runtime: Runtime, words: readonly string[], options: Options): Promise<typeof EXIT.ok> {
+async function show(runtime: Runtime, words: readonly string[], options: Options): Promise<ExitCode> {
   const kinds = await runtime.kinds()
   const place = placeAmong(runtime, kinds, words, options)
   const [kind, name] = place === undefined ? words : words.slice(1)
@@ -50,12 +49,7 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
   const directory = place ?? String(options.dir)
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
-  if (hasErrors(loaded.estate.problems)) {
-    note(
-      runtime,
-      `${countProblems(loaded.estate.problems)} in ${directory}. Run croft validate ${directory} to see them.`,
-    )
-  }
+  const code = exitOfLoaded(runtime, loaded, directory)
   await using store = await existingState(runtime, real, options)
   const records = await store.it.records()
   const all = rowsOf(loaded, records)
@@ -75,12 +69,12 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
         runtime,
         loaded.files === 0 ? nothingIn(inWords(directory, real)) : `No resources found in ${inWords(directory, real)}.`,
       )
-      return EXIT.ok
+      return code
     }
   }
   const single = selection.name !== undefined && rows.length === 1 ? rows[0] : undefined
   const data = single === undefined ? resourceListJson(rows) : resourceJson(single)
-  if (await writeData(runtime, options.output, data)) return EXIT.ok
+  if (await writeData(runtime, options.output, data)) return code
   if (options.output === 'name') for (const row of rows) runtime.out.write(`${row.key}\n`)
   else
     runtime.out.write(
@@ -97,7 +91,7 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
       runtime,
       `croft has not applied this directory from here, so it knows nothing of what exists. Run croft plan ${directory} to look.`,
     )
-  return EXIT.ok
+  return code
 }
 
 /**

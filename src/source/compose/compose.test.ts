@@ -380,6 +380,50 @@ spec: {host: cow}
   assert.match(told(endless.problems).join(), /Pair is made of itself/)
 })
 
+test('an instance of another graph comes after what it refers to, with everything that it becomes', () => {
+  const chain = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: chain}
+spec:
+  schema: {apiVersion: v1alpha1, kind: Chain, spec: {host: string}}
+  resources:
+    - id: base
+      template:
+        apiVersion: croft.dev/v1alpha1
+        kind: Machine
+        metadata: {name: "\${schema.metadata.name}-base"}
+        spec: {host: cow, cpu: {cores: 1}, memory: 1Gi}
+    - id: node
+      template:
+        apiVersion: kro.run/v1alpha1
+        kind: K3sNode
+        metadata: {name: "\${schema.metadata.name}-node", labels: {of: "\${base.metadata.name}"}}
+        spec: {host: "\${schema.spec.host}", tools: {enabled: true, names: [lldp]}}
+    - id: last
+      template:
+        apiVersion: croft.dev/v1alpha1
+        kind: Machine
+        metadata: {name: "\${schema.metadata.name}-last", labels: {of: "\${node.metadata.name}"}}
+        spec: {host: cow, cpu: {cores: 1}, memory: 1Gi}
+---
+apiVersion: kro.run/v1alpha1
+kind: Chain
+metadata: {name: c}
+spec: {host: cow}
+`
+  const { revision, objects } = declared({ 'a.yaml': GRAPH, 'b.yaml': chain })
+  assert.deepEqual(told(revision.problems), [])
+  assert.deepEqual(
+    objects.map(({ key, after }) => [key, after]),
+    [
+      ['Addon/c-node-lldp', ['Machine/c-base', 'Machine/c-node']],
+      ['Machine/c-base', undefined],
+      ['Machine/c-last', ['Addon/c-node-lldp', 'Machine/c-node']],
+      ['Machine/c-node', ['Machine/c-base']],
+    ],
+  )
+})
+
 test('the graph of a homelab: ids with dashes, dependsOn, a group of its own, and a wait that is written at the dependent', () => {
   const graph = `apiVersion: kro.run/v1alpha1
 kind: ResourceGraphDefinition

@@ -176,7 +176,7 @@ function expandedAt(instance: PlacedObject, api: ComposedApi, scope: CountedScop
     const part = copies.length === 1 ? document.id : `${document.id}-${copies.indexOf(document)}`
     const done =
       nested !== undefined && document.missing === undefined
-        ? nestedIn(document, nested).made.map((one) => ({ ...one, id: document.id, part: `${part}.${one.part}` }))
+        ? nestedIn(document, nested).made.map((one) => asPart(one, document.id, `${part}.${one.part}`, after))
         : finish(
             atHome(document, scope.home),
             {
@@ -212,8 +212,36 @@ interface Finishing {
   readonly isNested: boolean
 }
 
-/** A document of an instance, judged as if it had been written: at the place of its template. */
+/** Makes a document once more, after these keys as well. */
+type Remake = (after: readonly ResourceKey[]) => MadeDocument
+
+/** Of each document: an instance is expanded before it is known what it comes after. */
+const REMAKES = new WeakMap<MadeDocument, Remake>()
+
+/** A document of a nested instance, as part of the outer one: what that refers to comes before all of them. */
+function asPart(one: MadeDocument, id: string, part: string, after: readonly ResourceKey[]): MadeDocument {
+  const again = REMAKES.get(one)
+  const made = { ...(after.length === 0 ? one : (again?.(after) ?? one)), id, part }
+  if (again !== undefined) REMAKES.set(made, (more) => ({ ...again([...after, ...more]), id, part }))
+  return made
+}
+
 function finish(
+  document: ComposedDocument,
+  finishing: Finishing,
+  complain: (place: TemplatePlace, problem: FieldProblem) => void,
+): readonly MadeDocument[] {
+  const made = judgedAsWritten(document, finishing, complain)
+  for (const one of made)
+    REMAKES.set(one, (after) => {
+      const [again] = judgedAsWritten(document, { ...finishing, after: [...after, ...finishing.after] }, () => {})
+      return again ?? one
+    })
+  return made
+}
+
+/** A document of an instance, judged as if it had been written: at the place of its template. */
+function judgedAsWritten(
   document: ComposedDocument,
   { place, after, by, cluster, addon, part, keysOf, isNested }: Finishing,
   complain: (place: TemplatePlace, problem: FieldProblem) => void,
