@@ -307,6 +307,8 @@ export const LIMITS = {
   machineBootMs: 600_000,
   /** etcd itself gives up on a learner after five minutes. */
   clusterJoinMs: 300_000,
+  /** A node that K3s refused twice with the same facts is started to join again so often. */
+  joinAgainMs: 600_000,
   snapshotFreshMs: 3_600_000,
   /** K3s lists a snapshot within seconds of the end of its job. */
   snapshotListedMs: 120_000,

@@ -65,6 +65,8 @@ export interface ObservedNode {
   readonly remediation?: Remediation
   /** Steps that were done on it since it was last in, oldest first. A restart of croft forgets them. */
   readonly tried?: readonly ClusterVerb[]
+  /** How often it was started to join while no fact moved, and how long ago it last was. */
+  readonly joins?: { readonly count: number; readonly ageMs: number }
 }
 
 /** A replacement of a dead node, as the journal has it. */

@@ -6,6 +6,7 @@ import type { CheckResult, ClusterSnapshot, ObservedMachine } from '../../model/
 import type { ClusterVerb } from '../../model/step.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import type { Access } from './access.ts'
+import type { JoinTries } from './join-tries.ts'
 import type { AskedSnapshot } from './snapshot-tries.ts'
 import type { KnownTimes } from './steady-times.ts'
 
@@ -28,6 +29,8 @@ export interface SessionMemory {
   readonly silences: Map<string, string>
   /** Releases whose program a node could not be told to fetch, and why. */
   readonly notFetched: Map<string, { readonly version: string; readonly why: string; readonly atMs: number }>
+  /** Joins that were tried on a node, and the facts that they were tried with. */
+  readonly joins: Map<string, JoinTries>
   /** Steps that were done on a node since it was last in the cluster and Ready. */
   readonly tried: Map<string, readonly ClusterVerb[]>
   /** Nodes that we have acted on since they were last asked. */
@@ -54,6 +57,7 @@ export function emptyMemory(): SessionMemory {
     programs: new Set(),
     silences: new Map(),
     notFetched: new Map(),
+    joins: new Map(),
     tried: new Map(),
     touched: new Set(),
     readiness: new Map(),

@@ -1,13 +1,14 @@
 import { nodeOfMember } from '../../k3s/membership.ts'
 import type { KubeNode, LocalK3s, ObservedNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
+import { openJoins } from './join-tries.ts'
 import { NOWHERE, noteReadiness, type ObserveContext, type SessionMemory, specsOf } from './memory.ts'
 import { type ObservedKubeNode, optional } from './read-node.ts'
 import { steadyTime } from './steady-times.ts'
 
 /** Everything that was told about one node, put together: by its machine, by the API and by itself. */
 export function observedNode(
-  { declaration, memory, deps }: ObserveContext,
+  context: ObserveContext,
   surroundings: ClusterSurroundings,
   name: string,
   api: YesNoUnknown,
@@ -15,6 +16,7 @@ export function observedNode(
   passwords: ReadonlySet<string> | undefined,
   pods: ReadonlyMap<string, readonly unknown[]> | undefined,
 ): ObservedNode {
+  const { declaration, memory, deps } = context
   const spec = specsOf(declaration).get(name)
   const machine = surroundings.nodes.get(name)?.machine ?? NOWHERE
   const facts = memory.facts.get(name)?.facts
@@ -23,6 +25,8 @@ export function observedNode(
   const begun = surroundings.remediations.get(name)
 
   if (typeof kube === 'object' && kube.ready === 'yes' && kube.work === undefined) memory.tried.delete(name)
+  if (typeof kube === 'object') memory.joins.delete(name)
+  const joins = spec === undefined || facts === undefined ? undefined : openJoins(context, spec, facts)
 
   function kubeOf(): KubeNode {
     const { kube: said } = seen as ObservedKubeNode
@@ -86,6 +90,7 @@ export function observedNode(
     passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
     ...optional('remediation', begun),
     ...optional('tried', memory.tried.get(name)),
+    ...optional('joins', joins),
   }
 }
 

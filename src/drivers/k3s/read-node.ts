@@ -18,6 +18,7 @@ import {
   timeOf,
 } from '../../kubernetes/objects.ts'
 import type { NodeRole } from '../../model/cluster.ts'
+import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { KubeNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { K3S_MARKS, MARKS, readGivenUp, readLabelSet, readWork } from './marks.ts'
 
@@ -195,7 +196,7 @@ function filesIn(value: Foreign): Readonly<Record<string, string>> {
 }
 
 function explained(failure: string | undefined): string | undefined {
-  return failure === undefined ? undefined : explainFailure(failure)
+  return failure === undefined ? undefined : explainFailure(maskMessage(failure))
 }
 
 function readEtcd(value: unknown): NodeFacts['etcd'] {

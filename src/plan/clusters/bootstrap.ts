@@ -2,7 +2,7 @@ import { compareVersions } from '../../k3s/version.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { madeMs, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
-import { type ClusterFinding, merge, NOTHING, permitted, refusalOf, stepOn, waitFor } from './finding.ts'
+import { type ClusterFinding, holdFor, merge, NOTHING, permitted, refusalOf, stepOn, waitFor } from './finding.ts'
 import { isDue } from './orders.ts'
 import { allowed, quorum } from './quorum.ts'
 import { isAborted, rolloutOf, serverTarget } from './rollout.ts'
@@ -36,8 +36,10 @@ export function serversIn(view: ClusterSituation): ClusterFinding {
     // Machines are made after the record: one that is younger than it needs no proof that it is blank.
     return recorded ? merge([work, finding, ...prepared(view, coming, finding, view.spec.version)]) : finding
   }
-  const next = ready[0]
-  const joining = next === undefined ? NOTHING : joinServer(view, next, starting)
+  // One that K3s refuses keeps no other from its turn.
+  const refused = ready.map((node) => inVain(node)).filter((finding) => finding !== undefined)
+  const next = ready.find((node) => isDueToJoin(node))
+  const joining = merge([...refused, next === undefined ? NOTHING : joinServer(view, next, starting)])
   return merge([work, joining, ...prepared(view, coming, joining, joinVersion(view))])
 }
 
@@ -45,7 +47,9 @@ export function serversIn(view: ClusterSituation): ClusterFinding {
 export function agentsIn(view: ClusterSituation): ClusterFinding {
   const coming = comingOf(view, view.agents)
   const ready = coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => node)
-  const joining = merge(ready.map((node) => joinAgent(view, node)))
+  const joining = merge(
+    ready.map((node) => merge([inVain(node) ?? NOTHING, isDueToJoin(node) ? joinAgent(view, node) : NOTHING])),
+  )
   return merge([...coming.flatMap(findingOf), joining, ...prepared(view, coming, joining, agentVersion(view))])
 }
 
@@ -217,6 +221,25 @@ function prepared(
 function isEmptyMachine({ machine, kube, k3s, twins }: NodeView): boolean {
   if (machine.busy !== undefined || typeof kube === 'object' || twins.length > 0 || k3s === 'unknown') return false
   return k3s.service === 'absent' && k3s.data === 'none'
+}
+
+/** After so many joins that K3s ended, croft says why and tries only now and then. */
+const ENOUGH_JOINS = 2
+
+/** What K3s itself says of a join that was tried in vain; undefined while it is only under way, or was not tried. */
+function inVain(node: NodeView): ClusterFinding | undefined {
+  const failure = localOf(node)?.failure
+  if (failure === undefined || (node.joins?.count ?? 0) < ENOUGH_JOINS) return undefined
+  return holdFor({
+    node: node.name,
+    guard: 'join',
+    reason: `K3s on ${node.name} ended ${node.joins?.count} times when it was to join: ${failure}`,
+    allow: `correct what it names in Git or on ${node.name}; croft tries again when that changes, and every ${Math.round(LIMITS.joinAgainMs / 60_000)} min`,
+  })
+}
+
+function isDueToJoin(node: NodeView): boolean {
+  return inVain(node) === undefined || (node.joins?.ageMs ?? 0) >= LIMITS.joinAgainMs
 }
 
 function apiAnswers(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {

@@ -30,6 +30,7 @@ export interface NodeView {
   readonly unclaimed?: true
   readonly remediation?: Remediation
   readonly tried: readonly ClusterVerb[]
+  readonly joins?: NonNullable<ObservedNode['joins']>
   /** What shows that its etcd belongs to another cluster. */
   readonly strange?: string
   readonly member?: EtcdMember
@@ -81,6 +82,7 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
       ...(node?.unclaimed === undefined || nodeSpec !== undefined ? {} : { unclaimed: node.unclaimed }),
       ...(node?.joinToken === undefined ? {} : { joinToken: node.joinToken }),
       ...(node?.remediation === undefined ? {} : { remediation: node.remediation }),
+      ...(node?.joins === undefined ? {} : { joins: node.joins }),
       ...(strange === undefined ? {} : { strange }),
       ...(member === undefined ? {} : { member }),
     }

@@ -5,6 +5,7 @@ import type { ClusterSecrets, NodeSpec } from '../../../model/cluster.ts'
 import { FETCH_BESIDE, madeMs, PUT_BACK } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/step.ts'
+import { noteJoin } from '../join-tries.ts'
 import { makeClusterSecrets } from '../make-secrets.ts'
 import { isoTime } from '../marks.ts'
 import {
@@ -131,7 +132,10 @@ function arrive(
     const before = objection?.(node, secrets) ?? existing(facts, secrets, node.name)
     if (before !== undefined) return before
     const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
-    return missing ?? configure(shell, node, secrets)
+    if (missing !== undefined) return missing
+    const outcome = await configure(shell, node, secrets)
+    if (outcome.result === 'done') noteJoin(actor, node, facts)
+    return outcome
   })
 }
 
