@@ -31,6 +31,23 @@ test('every metric that the dashboard draws is one that croft has', () => {
   assert.ok(drawn.size > 5)
 })
 
+test('the unit gives croft nothing that it does not need', () => {
+  const lines = readFileSync(at('croft.service'), 'utf8').split('\n')
+  for (const line of [
+    'NoNewPrivileges=yes',
+    'ProtectSystem=strict',
+    'ProtectHome=yes',
+    'ProtectClock=yes',
+    'ProtectKernelLogs=yes',
+    'ProtectProc=invisible',
+    'RestrictSUIDSGID=yes',
+    'SystemCallFilter=@system-service',
+    'SystemCallErrorNumber=EPERM',
+    'CapabilityBoundingSet=',
+  ])
+    assert.ok(lines.includes(line), line)
+})
+
 const ANALYZE = '/usr/bin/systemd-analyze'
 
 test('systemd understands the unit', {
