@@ -125,6 +125,10 @@ export const LIMITS = {
   /** Above this size values are counted first: so many lists and maps, and commas, take a tenth of a second. */
   jsonUncounted: 512 * 1024,
   jsonBrackets: 400_000,
+  /** Of a definition of libvirt: levels, characters of one tag, and tags. */
+  xmlDepth: 200,
+  xmlTagLength: 64 * 1024,
+  xmlElements: 100_000,
   jsonCommas: 1_000_000,
   /** What is kept packed in a cluster. */
   unpackedStoreBytes: 64 * 1024 * 1024,

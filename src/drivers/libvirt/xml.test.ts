@@ -194,6 +194,32 @@ test('a document with entities of its own is not read', () => {
   assert.equal(parseXml('error: nothing'), undefined)
 })
 
+for (const [what, text] of [
+  ['20,000 levels', `${'<a>'.repeat(20_000)}${'</a>'.repeat(20_000)}`],
+  ['20,000 levels without an end', '<a>'.repeat(20_000)],
+  ['2.3 MB of attributes', `<a ${Array.from({ length: 200_000 }, (_, at) => `a${at}='x'`).join(' ')}/>`],
+  ['one attribute of 2.3 MB', `<a b='${'x'.repeat(2_300_000)}'/>`],
+  ['a tag without an end', `<a ${"b='x' ".repeat(400_000)}`],
+  ['quotes without an end', `<a>${"<b c='".repeat(300_000)}`],
+  ['a million empty elements', `<a>${'<b/>'.repeat(1_000_000)}</a>`],
+  ['a comment without an end', `<a><!-- ${'-'.repeat(2_000_000)}`],
+  ['angle brackets alone', '<'.repeat(2_000_000)],
+] as const)
+  test(`[S-31] a definition of ${what} is refused at once`, () => {
+    const before = process.cpuUsage()
+    assert.equal(parseXml(text), undefined)
+    const { user, system } = process.cpuUsage(before)
+    assert.ok(user + system < 1_000_000, `${(user + system) / 1_000_000} s`)
+  })
+
+test('what libvirt writes is far from the bound', () => {
+  const notes = `<!-- ${'<a>'.repeat(1_000)} --><![CDATA[${'<a>'.repeat(1_000)}]]><d e="a > b" f='"'/>`
+  const disks = "<disk type='file'><source file='/a/b'/></disk>".repeat(500)
+  const read = parseXml(`<?xml version='1.0'?>\n<domain><metadata>${notes}</metadata>${disks}</domain>`)
+  assert.equal(childrenOf(read, 'disk').length, 500)
+  assert.deepEqual(find(read, 'metadata/d')?.attributes, { e: 'a > b', f: '"' })
+})
+
 test('every disk on SCSI is on the one controller that was made for them', () => {
   const domain = element('domain', {}, [element('devices')])
   for (const slot of ['scsi0', 'scsi11']) {

@@ -31,14 +31,47 @@ const parser = new XMLParser({
 /** The root element of a document. Undefined: it is none that we would trust to be whole. */
 export function parseXml(text: string): XmlElement | undefined {
   // A document type could define entities that grow without end. libvirt never writes one.
-  if (text.length > LIMITS.responseBytes || /<!(?:DOCTYPE|ENTITY)/i.test(text)) return undefined
-  let parsed: unknown
+  if (text.length > LIMITS.responseBytes || /<!(?:DOCTYPE|ENTITY)/i.test(text) || !isBounded(text)) return undefined
   try {
-    parsed = parser.parse(text, true)
+    return nodesOf(parser.parse(text, true)).find(isElement)
   } catch {
     return undefined
   }
-  return nodesOf(parsed).find(isElement)
+}
+
+/** What is not counted as an element ends here. */
+const PASSED = [
+  ['<!--', '-->'],
+  ['<![CDATA[', ']]>'],
+  ['<?', '?>'],
+] as const
+
+/**
+ * Reports whether its elements are as deep and as long as those of libvirt may be. The parser takes ten seconds for two
+ * megabytes of attributes, and a stack frame for each level.
+ */
+function isBounded(text: string): boolean {
+  const tag = /<[^"'<>]*(?:(?:"[^"]*"|'[^']*')[^"'<>]*)*>/y
+  let depth = 0
+  let elements = 0
+  for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
+    const passed = PASSED.find(([begin]) => text.startsWith(begin, at))
+    if (passed !== undefined) {
+      const end = text.indexOf(passed[1], at + passed[0].length)
+      if (end === -1) return false
+      at = end + passed[1].length
+      continue
+    }
+    tag.lastIndex = at
+    const found = tag.exec(text)?.[0]
+    if (found === undefined || found.length > LIMITS.xmlTagLength) return false
+    if (found.startsWith('</')) depth -= 1
+    else if (!found.endsWith('/>')) depth += 1
+    elements += 1
+    if (depth > LIMITS.xmlDepth || elements > LIMITS.xmlElements) return false
+    at += found.length
+  }
+  return true
 }
 
 /** The same meaning again: entities are escaped anew, and elements that hold elements only are laid out in lines. */
