@@ -236,12 +236,13 @@ export function declarationOf(git: Git): ClusterDeclaration {
   return declaration
 }
 
-function specOf({ names, version, flag, dataMayGo, method }: Git): ClusterSpec {
+function specOf({ names, version, flag, dataMayGo, method, staleState = 'refuse' }: Git): ClusterSpec {
   const base = clusterSpec(names)
   const addressed = (node: ClusterSpec['servers'][number]) => ({ ...node, nodeIps: [addressOf(node.name)] })
   return {
     ...base,
     version,
+    staleState,
     servers: base.servers.map(addressed),
     agents: base.agents.map(addressed),
     nodeFlags: flag === '' ? {} : { 'kubelet-arg': [flag] },

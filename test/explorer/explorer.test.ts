@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { emptyMemory } from '../../src/drivers/k3s/memory.ts'
 import type { ObservedCluster } from '../../src/model/observed-cluster.ts'
-import type { Planted, State } from './actor.ts'
+import { croftPasses, type Planted, type State } from './actor.ts'
 import { explore, type Finding } from './explore.ts'
+import { troubles } from './moves.ts'
 import { STORIES } from './stories.ts'
+import { pass } from './world.ts'
 
 const told = (findings: readonly Finding[]) =>
   findings.map(({ what, script }) => [what, ...script].join('\n  ')).join('\n')
@@ -31,6 +34,16 @@ describe('croft, with one fault', () => {
       assert.equal(findings.length, 0, told(findings))
     })
   }
+})
+
+test('a server whose Node a person deletes is not restarted while another one boots, whatever its Node still says', async () => {
+  const world = await story('rest')
+  const warm = await croftPasses({ world, memory: emptyMemory(), quiet: 0 })
+  pass(warm.state.world, 30_000)
+  troubles['restarts with an empty disk'].happens(warm.state.world, 's1')
+  troubles['kubectl delete node'].happens(warm.state.world, 's2')
+  const { effects } = await croftPasses(warm.state)
+  assert.deepEqual(effects, [])
 })
 
 /** As croft did until it lost a real cluster: whoever calls itself leader is believed. */

@@ -43,6 +43,13 @@ export const troubles = row({
       if (node !== undefined) powerOff(node)
     },
   },
+  'and all others lose their power': {
+    deed: false,
+    may: (world, name) => world.begun && world.members[0]?.node === name && runs(world, name),
+    happens(world) {
+      for (const node of Object.values(world.nodes)) if (node.exists && node.on) powerOff(node)
+    },
+  },
   'restarts with an empty disk': {
     deed: false,
     may: spare,
@@ -154,6 +161,11 @@ function deedsIn({ decision }: PassResult): readonly Deed[] {
       deeds.push({
         text: 'croft cluster upgrade --resume',
         happens: (world) => void Object.assign(world, { resumedMs: world.nowMs }),
+      })
+    if (/staleState: wipe/.test(allow))
+      deeds.push({
+        text: 'Git: staleState: wipe',
+        happens: (world) => void Object.assign(world, { git: { ...world.git, staleState: 'wipe' } }),
       })
     if (/uncordon it/.test(allow) && node !== undefined)
       deeds.push({ text: `uncordons ${node}`, happens: (world) => void uncordon(world, node) })

@@ -21,6 +21,11 @@ export const STORIES: readonly Story[] = [
   { name: 'replace an agent', begins: () => ordered(THREE, 'a1') },
   { name: 'grow', begins: () => changed({ ...THREE, names: 's1' }, { names: 's1 s2 s3' }) },
   { name: 'shrink', begins: () => changed({ ...THREE, names: 's1 s2 s3 s4 s5' }, { names: 's1 s2 s3' }) },
+  { name: 'exchange a server', begins: () => changed(THREE, { names: 's1 s2 s4 a1' }) },
+  { name: 'exchange the first server', begins: () => changed(THREE, { names: 's2 s3 s4 a1' }) },
+  { name: 'an agent leaves', begins: () => changed(THREE, { names: 's1 s2 s3' }) },
+  { name: 'upgrade by replacement', begins: () => changed({ ...THREE, method: 'replace' }, { version: NEXT }) },
+  { name: 'upgrade, where data may go', begins: () => changed({ ...THREE, dataMayGo: true }, { version: NEXT }) },
 ]
 
 async function changed(git: Git, change: Partial<Git>): Promise<World> {

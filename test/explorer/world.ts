@@ -93,6 +93,7 @@ export interface Git {
   readonly flag: string
   readonly dataMayGo: boolean
   readonly method: 'inPlace' | 'replace'
+  readonly staleState?: 'refuse' | 'wipe'
 }
 
 export interface World {

@@ -244,9 +244,10 @@ async function lookAround(
   const doubtful = [...names].filter((name) => !first.has(name) && !moving.includes(name))
   const servers = specsOf(declaration)
   // A Node says Ready for most of a minute after its machine is gone. Before a server is taken down, the others must
-  // have answered now.
+  // have answered now: one under work, or one without a Node, which is cured by a restart.
   const working =
     [...seen.values()].some(({ kube }) => kube.work !== undefined) ||
+    [...names].some((name) => servers.get(name)?.role === 'server' && !seen.has(name)) ||
     [...surroundings.nodes.values()].some(({ machine }) => machine.wantsRestart !== undefined)
   const again = doubtful.filter(
     (name) =>
