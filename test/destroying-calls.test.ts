@@ -8,6 +8,7 @@ import { exampleOf } from '../src/drivers/proxmox/rest/testing/samples.ts'
 import { proxmoxRules } from '../src/drivers/proxmox/rules.ts'
 import { EXAMPLE_UID, exampleObserved, exampleResource } from '../src/drivers/proxmox/testing/vm-example.ts'
 import { removed } from '../src/model/destruction.ts'
+import { toldStep } from '../src/model/shown-step.ts'
 import type { RestCall, Step } from '../src/model/step.ts'
 import { DEFINITIONS } from '../src/proxmox/registry.ts'
 import { destructionIn } from './destroying-calls.ts'
@@ -98,6 +99,16 @@ test('only planners say why a thing goes, and only one module makes a destructio
     'src/plan/things/identify.ts',
     'src/plan/things/remains.ts',
     'src/plan/things/removals.ts',
+  ])
+})
+
+test('plan, events and page tell the disks that go with a machine, also those that were taken out of it', () => {
+  const [first, data, out] = [0, 1, 2].map((at) => `local:114/vm-114-disk-${at}.raw,size=8G`)
+  const observed = exampleObserved({ boot: 'order=scsi0', scsi0: first, scsi1: data, unused0: out })
+  const steps = proxmoxRules.deleteSteps(removed(observed, proxmoxRules.dataDisks(observed)))
+  assert.deepEqual(steps.map(toldStep), [
+    `shut down VM 114 on ${observed.host}`,
+    `delete VM 114 on ${observed.host} with its disks (takes scsi1, unused0)`,
   ])
 })
 

@@ -5,7 +5,7 @@ import { maskChange } from '../model/masked/masked-change.ts'
 import { maskEvent } from '../model/masked/masked-event.ts'
 import { type Action, isDoing, type PlanEntry } from '../model/plan.ts'
 import type { EventCause, NewEvent, ResourceRecord } from '../model/record.ts'
-import { callLine } from '../model/shown-step.ts'
+import { callLine, toldStep } from '../model/shown-step.ts'
 import type { Step } from '../model/step.ts'
 import { conditionOf } from './conditions.ts'
 import type { ResourcePass } from './resource-pass.ts'
@@ -28,10 +28,10 @@ export function eventsOf(
   for (const happening of one.happenings) {
     switch (happening.what) {
       case 'started':
-        tell('Normal', 'Started', happening.step.summary, happening.step)
+        tell('Normal', 'Started', toldStep(happening.step), happening.step)
         break
       case 'succeeded':
-        tell('Normal', 'Done', happening.step.summary, happening.step)
+        tell('Normal', 'Done', toldStep(happening.step), happening.step)
         break
       case 'failed':
         tell(

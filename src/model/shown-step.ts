@@ -16,6 +16,12 @@ export interface ShownCall {
   readonly secretParams: readonly string[]
 }
 
+/** What a step does, with all that goes with it and holds data: the line of plans, events and pages. */
+export function toldStep({ summary, destroys }: Pick<Step, 'summary' | 'destroys'>): string {
+  const takes = destroys?.takes ?? []
+  return takes.length === 0 ? summary : `${summary} (takes ${takes.join(', ')})`
+}
+
 const WAYS: Readonly<Record<Lane, string>> = {
   rest: 'api-token',
   commands: 'ssh',

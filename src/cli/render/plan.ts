@@ -3,7 +3,7 @@ import { maskTree } from '../../model/masked/masked-tree.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { type Action, type ConnectionNote, type Doing, isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
-import { shownCall } from '../../model/shown-step.ts'
+import { shownCall, toldStep } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
 import { showWaiting } from '../../model/waiting.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
@@ -159,18 +159,11 @@ function stepsOf(steps: readonly Step[], style: Style, view: PlanView, prefix: s
   const width = String(steps.length).length
   return steps.flatMap((step, index) => {
     const mark = step.disruption === 'none' ? '' : `  ${style.paint('yellow', `(${shownDisruption(step.disruption)})`)}`
-    const line = `${String(index + 1).padStart(width)}. ${prefix}${clean(step.summary)}${mark}`
-    const gone = partsOf(step).map((part) => `${' '.repeat(width + 2)}${clean(part)}`)
+    const line = `${String(index + 1).padStart(width)}. ${prefix}${clean(toldStep(step))}${mark}`
     return view.calls === true
-      ? [line, ...gone, ...callLines(step, style).map((call) => `${' '.repeat(width + 2)}${call}`)]
-      : [line, ...gone]
+      ? [line, ...callLines(step, style).map((call) => `${' '.repeat(width + 2)}${call}`)]
+      : [line]
   })
-}
-
-/** What goes with a thing and holds data. */
-function partsOf({ destroys }: Step): readonly string[] {
-  const { takes = [] } = destroys ?? {}
-  return takes.length === 0 ? [] : [`takes ${takes.join(', ')} with it`]
 }
 
 function callLines(step: Step, style: Style): readonly string[] {

@@ -6,7 +6,7 @@ import type { ObservedNode } from '../../model/observed-cluster.ts'
 import { asBoxes } from '../../model/one-box.ts'
 import type { Action, Doing } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
-import { savedOfCoordinator, shownCall } from '../../model/shown-step.ts'
+import { savedOfCoordinator, shownCall, toldStep } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
 import type { ActionOnPage, ClusterOnPage, Page, PlanEntryOnPage, ResourceDetail, Row } from './schemas.ts'
 
@@ -132,13 +132,13 @@ function projectChange(change: Change): ActionOnPage['changes'][number] {
 }
 
 function projectStep(step: Step) {
-  const { verb, summary, host, disruption } = step
+  const { verb, host, disruption } = step
   const { via, method, path, secretParams, ...call } = shownCall(step)
   const hidden = new Set(secretParams)
   const params = Object.fromEntries(
     Object.entries(call.params).map(([name, value]) => [name, hidden.has(name) ? '***' : value]),
   )
-  return { verb, summary, lane: via, host, method, path, params, disruption }
+  return { verb, summary: toldStep(step), lane: via, host, method, path, params, disruption }
 }
 
 function asText(value: unknown): string {

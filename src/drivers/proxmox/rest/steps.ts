@@ -224,7 +224,7 @@ function listStep(
   const verb = { method: call.method, path }
   const summary = `${call.summary} of ${nameOf(definition, id)}`
   const goes = call.method === 'DELETE' && destruction !== undefined
-  const harm = goes ? { ...CONFIGURE, ...destroying(destruction, [call.summary]) } : CONFIGURE
+  const harm = goes ? { ...CONFIGURE, ...destroying(destruction, []) } : CONFIGURE
   const step = makeStep(definition, verb, places, call.params, harm, summary)
   return { ...step, call: { ...step.call, path: `${step.call.path}${call.below}` } }
 }
