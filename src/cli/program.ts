@@ -77,6 +77,8 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--files <storage>', 'storage for images')
     .option('--network <cidr>', 'network behind the bridge, if the hosts have no address there')
     .option('--gateway <address>', 'gateway of that network')
+    .option('--ssh-key <key>', 'public key, or its file, of the login on the nodes (default: no login)')
+    .option('--login <user>', 'name of that login (default: ops)')
     .option('-y, --yes', 'do not ask')
     .addOption(state())
   verb(

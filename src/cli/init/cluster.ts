@@ -1,6 +1,10 @@
+import { readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import path from 'node:path'
 import { type Driver, type DriverDeps, ObservationFailed, type Session } from '../../drivers/port.ts'
 import { releaseOf } from '../../k3s/releases.ts'
 import { ipv4, ipv4Cidr } from '../../kinds/fields/address.ts'
+import { sshKey } from '../../kinds/fields/text.ts'
 import { shellWord } from '../../lib/shell-quoted.ts'
 import type { Connection } from '../../model/estate.ts'
 import { closing } from '../load.ts'
@@ -21,7 +25,7 @@ import {
   propose,
   readRange,
 } from './propose.ts'
-import { answerTo, type InitQuestion, oneOf } from './question.ts'
+import { answerTo, type InitQuestion, oneOf, type ReadAnswer } from './question.ts'
 
 const GROUND_FILE = 'ground.yaml'
 const CLUSTER_FILE = 'cluster.yaml'
@@ -53,6 +57,11 @@ export async function writeCluster(
   const choices = await chosen(runtime, place, { driver, connection, deps }, mayAsk)
   await writeNew(runtime, place, GROUND_FILE, groundManifests(choices))
   await writeNew(runtime, place, CLUSTER_FILE, clusterManifest(choices))
+  if (choices.login === undefined)
+    note(
+      runtime,
+      'No login was written for the nodes: the guest agent is the only way in, and while croft is away the console of Proxmox is none without a password. Add user and sshKeys to MachineClass server before the first apply, or begin with --ssh-key.',
+    )
   return true
 }
 
@@ -152,12 +161,34 @@ async function answers(
     words: `Free addresses for machines, outside what your router gives out, like ${exampleRange(network)}`,
     read: (text) => readRange(text, { network, gateway, servers }, found),
   })
+  const key = await ask({
+    flag: '--ssh-key',
+    given: options.sshKey,
+    words: 'Public SSH key, or its file, for a login on the nodes',
+    proposed: NO_KEY,
+    read: (text) => readPublicKey(text, runtime.cwd),
+  })
+  const login = key === NO_KEY ? undefined : { user: String(options.login ?? 'ops'), sshKey: key }
   const [used] = await whoAnswers(session, found.hosts[0] ?? '', addressesIn(addresses), runtime.signal)
   if (used !== undefined)
     throw new CliError(`${used.address} is in use by ${clean(used.by)}. Choose other addresses: --addresses FROM-TO.`)
   const { hosts } = found
   const { nameServers } = proposal
-  return { hosts, bridge, disks, files, network, gateway, nameServers, addresses, cluster, servers, k3s }
+  return { hosts, bridge, disks, files, network, gateway, nameServers, addresses, cluster, servers, k3s, login }
+}
+
+/** The answer of a person who wants no login. */
+const NO_KEY = 'none'
+
+/** A public key as it is written, or from its file. The private half is refused in words. */
+export function readPublicKey(text: string, cwd: string): ReadAnswer<string> {
+  if (text === NO_KEY || sshKey.safeParse(text).success) return { is: text }
+  const file = path.resolve(cwd, text.replace(/^~(?=\/)/, homedir()))
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    return { problem: `write a public key (ssh-ed25519 …), the file of one, or ${NO_KEY}` }
+  const content = readFileSync(file, 'utf8').trim()
+  if (sshKey.safeParse(content).success) return { is: content }
+  return { problem: `${text} holds no public key; its file ends with .pub` }
 }
 
 /** Without a token there is nothing to look at; what is written so far stays, and the same command goes on from there. */

@@ -12,6 +12,7 @@ import { createMemoryStore } from '../../store/memory.ts'
 import { driverDeps, loaded } from '../import/testing/simulated.ts'
 import { runCli } from '../run.ts'
 import { fakeRuntime } from '../testing/fake-runtime.ts'
+import { readPublicKey } from './cluster.ts'
 
 const SHOWN = Array.from({ length: 32 }, () => 'AA').join(':')
 let directory = ''
@@ -105,6 +106,31 @@ test('flags alone give an estate without an error: connection, ground and a clus
   assert.match(out, /croft plan .*\n/)
 })
 
+test('nodes get a login where a key is named, and where none is that is said', async () => {
+  const without = await init(WHOLE)
+  assert.match(without.err, /No login was written for the nodes: the guest agent is the only way in/)
+  assert.doesNotMatch(texts()['ground.yaml'] ?? '', /sshKeys/)
+})
+
+test('a key may be written out or be in a file, and a private one is refused', async () => {
+  const key = `ssh-ed25519 ${'A'.repeat(68)} anna@desk`
+  const [pub, secret] = [path.join(directory, 'id.pub'), path.join(directory, 'id')]
+  writeFileSync(pub, `${key}\n`)
+  writeFileSync(secret, '-----BEGIN OPENSSH PRIVATE KEY-----\n')
+  assert.deepEqual(readPublicKey('id.pub', directory), { is: key })
+  assert.deepEqual(readPublicKey(key, directory), { is: key })
+  assert.match(JSON.stringify(readPublicKey(secret, directory)), /holds no public key; its file ends with .pub/)
+  assert.match(JSON.stringify(readPublicKey('id.sub', directory)), /write a public key/)
+  const { code, err } = await init([...WHOLE, '--ssh-key', pub, '--login', 'anna'])
+  assert.equal(code, 0, err)
+  assert.match(texts()['ground.yaml'] ?? '', /user: anna\n {2}sshKeys:\n {4}- ssh-ed25519 A+ anna@desk\n/)
+  assert.doesNotMatch(err, /No login/)
+  assert.deepEqual(
+    loaded(texts()).estate.problems.filter(({ severity }) => severity === 'error'),
+    [],
+  )
+})
+
 test('a person is asked one thing after the other, and told what is wrong with an answer', async () => {
   const typed = [
     'yes',
@@ -123,12 +149,15 @@ test('a person is asked one thing after the other, and told what is wrong with a
     '',
     '10.0.0.1-10.0.0.9',
     '192.168.4.230-192.168.4.250',
+    'my key',
+    '',
   ]
   const { code, err, asked, unused } = await init([], typed)
   assert.equal(code, 0, err)
   assert.deepEqual(unused, [])
   assert.match(err, new RegExp(`SHA-256\\n  ${SHOWN}`))
   assert.match(err, /1, 3 or 5: an even number is no safer/)
+  assert.match(err, /write a public key \(ssh-ed25519 …\), the file of one, or none/)
   assert.match(err, /10\.0\.0\.1 is not in 192\.168\.4\.0\/24/)
   assert.ok(
     asked.some((question) => question === 'Storage for their disks (local-zfs): '),

@@ -17,6 +17,8 @@ export interface Choices {
   readonly cluster: string
   readonly servers: number
   readonly k3s: string
+  /** How a person gets into the nodes without croft. Absent: not at all. */
+  readonly login: { readonly user: string; readonly sshKey: string } | undefined
 }
 
 const UBUNTU = 'https://cloud-images.ubuntu.com/noble/current/noble-server-cloudimg-amd64.img'
@@ -41,7 +43,7 @@ export function connectionManifest(endpoint: string, fingerprint: string | undef
 
 /** What clusters stand on: hosts with their local names, addresses, an image and a size of machine. */
 export function groundManifests(choices: Choices): string {
-  const { hosts, bridge, disks, files, network, gateway, nameServers, addresses } = choices
+  const { hosts, bridge, disks, files, network, gateway, nameServers, addresses, login } = choices
   const bindings = { networks: { lan: { bridge } }, storages: { fast: disks, files } }
   const from = ipv4Text(ipv4Number(addresses.from) + 1)
   return printDrafts([
@@ -59,6 +61,7 @@ export function groundManifests(choices: Choices): string {
       cpu: { cores: 2 },
       memory: '4Gi',
       disks: [{ size: '40Gi', image: 'noble', storage: 'fast' }],
+      ...(login === undefined ? {} : { user: login.user, sshKeys: [login.sshKey] }),
     }),
   ])
 }
