@@ -30,7 +30,11 @@ test('an upgrade as it is drawn: node after node goes through its steps in order
   assert.deepEqual([course?.title, course?.over, more.length], [`Upgrade to ${NEXT}`, true, 0], all)
   for (const { name, bars } of course?.tracks ?? []) {
     const steps = bars.map(({ step }) => step).filter((step) => step !== 'snapshot' && step !== 'soak')
-    assert.match(steps.join(' '), /^cordon (drain )?install restart (wait )?uncordon$/, `${name}; ${hint}`)
+    assert.match(
+      steps.join(' '),
+      /^fetch (wait )*cordon (drain )?install restart (wait )?uncordon$/,
+      `${name}; ${hint}`,
+    )
     assert.ok(
       bars.every(({ fromMs, toMs = 0 }) => toMs > fromMs),
       `a step that took no time; ${hint}`,

@@ -5,6 +5,7 @@ import type { BarSort, Course, CourseBar, CourseTrack, CourseVotes } from '../..
 import type { ResourceKey } from '../../model/declaration.ts'
 import {
   type ClusterPlan,
+  FETCH_BESIDE,
   isUnderWay,
   type NodePhase,
   type ObservedCluster,
@@ -198,6 +199,7 @@ function doingOn({ decision, observed }: ClusterPlan, node: ObservedNode): NodeA
   const step = decision.steps.find((one) => one.node === node.name && CLUSTER_BARS[one.verb] !== undefined)
   const wait = decision.waits.find((one) => one.node === node.name)
   const says = cleanText(step?.summary ?? wait?.awaits ?? '')
+  if (step?.target === FETCH_BESIDE) return barOf(['fetch', 'change'], says)
   if (step !== undefined) return barOf(CLUSTER_BARS[step.verb], says)
   if (wait?.soak === true) return { step: 'soak', sort: 'wait', says }
   const work = workOn(node)
