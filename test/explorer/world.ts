@@ -52,6 +52,8 @@ export interface NodeState {
   service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'
   sinceMs: number
   running?: { readonly version: string; readonly hash: string | undefined } | undefined
+  /** Its kubelet has registered since K3s started, and does so only once. */
+  registered?: boolean
   failure?: string | undefined
   job?: Job | undefined
 }
@@ -235,6 +237,7 @@ function settle(world: World, node: NodeState, start: Start): void {
   if (start === 'runs') {
     Object.assign(node, { service: 'running', sinceMs: world.nowMs, failure: undefined })
     node.running = { version: node.program ?? '', hash: node.config?.hash }
+    node.registered = false
   } else if (start !== 'waits')
     Object.assign(node, { service: 'failed', sinceMs: world.nowMs, failure: start.fails, running: undefined })
 }
@@ -320,6 +323,8 @@ function report(world: World, node: NodeState): void {
   const member = world.members.find(({ id }) => id === etcd?.member)
   if (server && (member === undefined || member.learner)) return
   const known = world.kubes[node.name]
+  if (known === undefined && node.registered === true) return
+  node.registered = true
   const kube = known ?? {
     name: node.name,
     version: node.running.version,
