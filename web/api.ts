@@ -32,10 +32,14 @@ export class Trouble extends Error {
   }
 }
 
+const READ_MS = 30_000
+
 let csrf: string | undefined
 
 async function read<T>(path: string): Promise<T> {
-  return unwrap<T>(await fetch(path, { headers: { accept: 'application/json' } }))
+  // A line that swallows everything must not keep us waiting: a browser itself waits for minutes.
+  const signal = AbortSignal.timeout(READ_MS)
+  return unwrap<T>(await fetch(path, { headers: { accept: 'application/json' }, signal }))
 }
 
 async function write<T>(path: string, body: unknown): Promise<T> {

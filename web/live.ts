@@ -1,6 +1,7 @@
 import type { EventOnPage, Me, Page } from '../src/server/api/schemas.ts'
 import type { Delta } from '../src/server/delta.ts'
 import { api, Trouble } from './api.ts'
+import { type Heard, type OneLine, openLine } from './one-line.ts'
 import { createStore } from './store.ts'
 
 /** Everything that the views are drawn from. */
@@ -36,14 +37,29 @@ export function serverNow(): number {
   return serverMs + (performance.now() - hereMs)
 }
 
-let source: EventSource | undefined
+let line: OneLine | undefined
+/** The place in the stream that what is shown belongs to: `boot.n`. */
+let cursor: string | undefined
+/** What was heard before the page was there that it belongs to. */
+let early: Extract<Heard, { is: 'said' }>[] | undefined
+let silence: ReturnType<typeof setTimeout> | undefined
+let again: ReturnType<typeof setTimeout> | undefined
 
 /** Loads the page and follows it. Comes back by itself, without a gap, when the line was lost. */
 export async function follow(): Promise<void> {
+  clearTimeout(again)
+  again = undefined
+  early = []
+  line ??= openLine(hear)
+  expectMore()
   try {
     const page = await api.view()
     live.set({ page, line: 'live', trouble: undefined, received: { serverMs: page.atMs, hereMs: performance.now() } })
-    listen(page.cursor)
+    cursor = page.cursor
+    const heard = early ?? []
+    early = undefined
+    line.at(cursor)
+    for (const one of heard) said(one)
     // Who we are and what was before may come a moment later: what is now can be looked at already.
     const [me, history] = await Promise.all([api.me(), api.history(undefined)])
     const seen = new Set(history.events.map(({ seq }) => seq))
@@ -51,8 +67,12 @@ export async function follow(): Promise<void> {
     live.set({ me, events: [...fresh, ...history.events.toReversed()].slice(0, EVENTS_KEPT) })
   } catch (error) {
     lose(error instanceof Trouble ? error.message : undefined)
-    setTimeout(() => void follow(), 3000)
+    comeBack()
   }
+}
+
+function comeBack(): void {
+  again ??= setTimeout(() => void follow(), 3000)
 }
 
 export async function refreshMe(): Promise<void> {
@@ -64,26 +84,77 @@ function lose(trouble: string | undefined): void {
   live.set({ line: 'lost', lostMs: line === 'lost' ? lostMs : serverNow(), trouble })
 }
 
-function listen(cursor: string): void {
-  source?.close()
-  source = new EventSource(`/api/events?after=${encodeURIComponent(cursor)}`)
-  source.addEventListener('open', () => live.set({ line: 'live' }))
-  source.addEventListener('delta', (event) => {
-    const { page } = live.get()
-    const delta = JSON.parse(String(event.data)) as Delta
-    if (page !== undefined) live.set({ page: merged(page, delta), received: received(delta.atMs) })
-  })
-  source.addEventListener('happened', (event) => {
-    const fresh = (JSON.parse(String(event.data)) as EventOnPage[]).toReversed()
-    live.set({ events: [...fresh, ...live.get().events].slice(0, EVENTS_KEPT) })
-  })
+function hear(heard: Heard): void {
+  switch (heard.is) {
+    case 'open':
+      if (live.get().line === 'lost') {
+        live.set({ line: 'live' })
+        // The server may have ended the stream because of another role.
+        void refreshMe().catch(() => undefined)
+      }
+      return
+    case 'cut':
+      lose(undefined)
+      return
+    case 'closed':
+      lose(undefined)
+      comeBack()
+      return
+    case 'said':
+      if (early === undefined) said(heard)
+      else early.push(heard)
+  }
+}
+
+function said({ name, data, id }: Extract<Heard, { is: 'said' }>): void {
+  expectMore()
   // The server has forgotten where we were: begin anew.
-  source.addEventListener('reset', () => void follow())
-  source.addEventListener('error', () => {
+  if (name === 'reset') {
+    void follow()
+    return
+  }
+  const [boot, n] = placeOf(id)
+  const [ownBoot, own] = placeOf(cursor ?? '')
+  if (name === 'beat') {
+    const { atMs } = JSON.parse(data) as { atMs: number }
+    live.set({ line: 'live', received: received(atMs) })
+    // A tab that slept may have missed what the others were told.
+    if (id !== '' && (boot !== ownBoot || n > own)) void follow()
+    return
+  }
+  if (boot !== ownBoot || n > own + 1) {
+    void follow()
+    return
+  }
+  if (n <= own) return
+  cursor = id
+  if (name === 'happened') {
+    const fresh = (JSON.parse(data) as EventOnPage[]).toReversed()
+    live.set({ events: [...fresh, ...live.get().events].slice(0, EVENTS_KEPT) })
+    return
+  }
+  const { page } = live.get()
+  const delta = JSON.parse(data) as Delta
+  if (page !== undefined) live.set({ page: merged(page, delta), line: 'live', received: received(delta.atMs) })
+}
+
+function placeOf(id: string): readonly [boot: string, n: number] {
+  const at = id.lastIndexOf('.')
+  return [id.slice(0, at), Number(id.slice(at + 1))]
+}
+
+/** Two heartbeats of the server, and a little. */
+const SILENT_MS = 25_000
+
+/** A line that says nothing is lost, though nobody closed it: the server would have said that it is there. */
+function expectMore(): void {
+  clearTimeout(silence)
+  silence = setTimeout(() => {
     lose(undefined)
-    // A browser gives up for good when the server answers with an error instead of a stream.
-    if (source?.readyState === EventSource.CLOSED) setTimeout(() => void follow(), 3000)
-  })
+    line?.take()
+    comeBack()
+    expectMore()
+  }, SILENT_MS)
 }
 
 function merged(page: Page, { rows, gone, ...sections }: Delta): Page {

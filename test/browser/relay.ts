@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export async function startRelay(target: number) {
   const sockets = new Set<Socket>()
   let whole = true
+  let silent = false
   const relay = createServer((near) => {
     if (!whole) return void near.destroy()
     const far = connect(target, '127.0.0.1')
@@ -16,7 +17,10 @@ export async function startRelay(target: number) {
         far.destroy()
       })
     }
-    near.pipe(far).pipe(near)
+    near.on('data', (chunk) => void (silent || far.write(chunk)))
+    far.on('data', (chunk) => void (silent || near.write(chunk)))
+    near.on('end', () => far.end())
+    far.on('end', () => near.end())
   })
   await new Promise<void>((done) => relay.listen(0, '127.0.0.1', done))
   const cut = () => {
@@ -26,8 +30,13 @@ export async function startRelay(target: number) {
   return {
     url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`,
     cut,
+    /** Bytes are lost, and nobody closes anything. */
+    swallow() {
+      silent = true
+    },
     mend() {
       whole = true
+      silent = false
     },
     async close() {
       cut()
