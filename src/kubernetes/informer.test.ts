@@ -140,25 +140,38 @@ test('a connection that died without a word is left when the server should have 
   await following.stop()
 })
 
-test('objects of a kind that is served no more are unknown, not gone', async () => {
-  const api = await oneApi()
-  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-  const definition = {
-    metadata: { name: 'widgets.example.org' },
-    spec: {
-      group: 'example.org',
-      scope: 'Cluster',
-      names: { plural: 'widgets', kind: 'Widget', singular: 'widget' },
-      versions: [{ name: 'v1', served: true, storage: true }],
-    },
-  }
-  await api.lab.call('POST', definitions, definition)
-  await api.lab.pass(1_000)
-  const following = await follow(api, '/apis/example.org/v1/widgets')
-  await api.lab.call('DELETE', `${definitions}/widgets.example.org`)
-  await api.lab.until(() => !following.informer.synced(), 600_000)
-  await following.stop()
-})
+for (const goes of [false, true]) {
+  const why = goes ? 'one went just before, so it may be declared still' : 'what was there is what there was'
+  test(`objects of a kind that is served no more are unknown, not gone: ${why}`, async () => {
+    const api = await oneApi()
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const definition = {
+      metadata: { name: 'widgets.example.org' },
+      spec: {
+        group: 'example.org',
+        scope: 'Cluster',
+        names: { plural: 'widgets', kind: 'Widget', singular: 'widget' },
+        versions: [{ name: 'v1', served: true, storage: true }],
+      },
+    }
+    const widgets = '/apis/example.org/v1/widgets'
+    await api.lab.call('POST', definitions, definition)
+    await api.lab.pass(1_000)
+    const one = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: { name: 'one' } }
+    if (goes) await api.lab.call('POST', widgets, one)
+    const following = await follow(api, widgets)
+    assert.equal(following.informer.objects().size, goes ? 1 : 0)
+    if (goes) await api.lab.call('DELETE', `${widgets}/one`)
+    await api.lab.pass(1_000)
+    await api.lab.call('DELETE', `${definitions}/widgets.example.org`)
+    await api.lab.until(() => !following.informer.synced(), 600_000)
+    assert.equal(following.informer.vanished(), !goes)
+    await api.lab.call('POST', definitions, definition)
+    await api.lab.until(() => following.informer.synced(), 600_000)
+    assert.equal(following.informer.vanished(), false)
+    await following.stop()
+  })
+}
 
 test('what a write answered is taken, unless the watch was faster', async () => {
   const api = await oneApi()

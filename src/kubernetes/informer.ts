@@ -13,6 +13,11 @@ export interface Informer {
   objects(): ReadonlyMap<string, Foreign>
   /** True after the first list. False again while the kind is not served: then a missing object proves nothing. */
   synced(): boolean
+  /**
+   * The kind is not served any more, and `objects()` is what there was of it: none had gone shortly before. A definition
+   * that is deleted takes its objects along first, so one that went just before may be declared still.
+   */
+  vanished(): boolean
   /** Why there is no list, or the last watch broke. */
   trouble(): string | undefined
   /** Takes what a write answered, so that the next look does not see an older version. */
@@ -44,6 +49,8 @@ const AGAIN: Backoff = { baseMs: 500, factor: 2, maxMs: 30_000 }
 /** A server that ends every watch at once must not make us ask in a circle. */
 const SHORTEST_WATCH_MS = 1_000
 const SLACK_MS = 10_000
+/** Deleting a definition deletes its objects one by one before it is gone itself. */
+const VANISHED_MS = 600_000
 
 export function createInformer(options: InformerOptions): Informer {
   const { client, wire, clock, path, random } = options
@@ -57,6 +64,9 @@ export function createInformer(options: InformerOptions): Informer {
   const lengths = new Map<string, number>()
   let length = 0
   let synced = false
+  let vanished = false
+  /** When an object was last seen to go. */
+  let departedMs = Number.NEGATIVE_INFINITY
   let trouble: string | undefined
   let failures = 0
 
@@ -74,6 +84,7 @@ export function createInformer(options: InformerOptions): Informer {
       // A kind that is served no more takes its objects along without asking: what it held is unknown from now on.
       if (listed.is === 'error' && listed.status === 404 && synced) {
         synced = false
+        vanished = clock.monotonicMs() - departedMs > VANISHED_MS
         options.onChange()
       }
       await rest(listed.is === 'error' ? listed.refusal.message : listed.message, signal)
@@ -88,6 +99,7 @@ export function createInformer(options: InformerOptions): Informer {
     lengths.clear()
     ;({ length } = listed.value)
     synced = true
+    vanished = false
     trouble = undefined
     options.onChange()
     return listed.value.resourceVersion
@@ -102,6 +114,7 @@ export function createInformer(options: InformerOptions): Informer {
     if (type === 'DELETED') {
       objects.delete(key)
       lengths.delete(key)
+      departedMs = clock.monotonicMs()
     } else {
       objects.set(key, kept(object))
       lengths.set(key, came)
@@ -165,6 +178,7 @@ export function createInformer(options: InformerOptions): Informer {
   return {
     objects: () => objects,
     synced: () => synced,
+    vanished: () => vanished,
     trouble: () => trouble,
     note(object) {
       const key = keyInInformer(object)

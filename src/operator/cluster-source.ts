@@ -95,6 +95,8 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   /** Whoever takes shards has not been told yet that they may be others. */
   let redivided = false
   let listed = false
+  /** Collections that the last discovery found. */
+  let served: ReadonlySet<string> = new Set()
   let gathering = false
   const followed = new Set<FollowedShard>()
   const listeners = new Set<() => void>()
@@ -168,8 +170,16 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     return divided
   }
 
+  /**
+   * Each kind was listed. One that left the cluster holds up nothing: what there was of it stays declared, as no object of
+   * it was deleted. Until a discovery leaves it out too, it may only be away for a moment.
+   */
+  const isComplete = (): boolean =>
+    discovered &&
+    [...informers].every(([path, { informer }]) => informer.synced() || (informer.vanished() && !served.has(path)))
+
   const isSynced = (): boolean => {
-    listed ||= discovered && [...informers.values()].every(({ informer }) => informer.synced())
+    listed ||= isComplete()
     return listed
   }
 
@@ -182,6 +192,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     const places = found.value.flatMap((served) =>
       collectionsOf(served, home, grants.keys()).map((path) => ({ served, path })),
     )
+    served = new Set(places.map(({ path }) => path))
     for (const { served, path } of places) {
       if (informers.has(path)) continue
       const informer = createInformer({
@@ -253,7 +264,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   }
 
   return {
-    synced: () => discovered && [...informers.values()].every(({ informer }) => informer.synced()),
+    synced: isComplete,
     all: objects,
     served: () => [...new Set([...informers.values()].map(({ served }) => served))],
     follow(onChange) {
@@ -277,7 +288,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
         },
         async read(memory) {
           const derived = await estate(current().common)
-          const incomplete = !discovered || [...informers.values()].some(({ informer }) => !informer.synced())
+          const incomplete = !isComplete()
           const objects = [...one.objects, ...one.common]
           const along = await alongIn(one.objects)
           return reader.read({ ...memory, objects, derived, incomplete, along })
