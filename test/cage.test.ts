@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isTestCode } from './layers-rules.ts'
+import { importsOf } from './layers-source.ts'
+
+const root = join(import.meta.dirname, '..')
+const sources = globSync('src/**/*.ts', { cwd: root })
+  .filter((path) => !isTestCode(path))
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+/** Files that import one of these names of a file or module. */
+function importersOf(target: RegExp, wanted: readonly string[] = []): readonly string[] {
+  return sources
+    .filter((file) =>
+      importsOf(file).some(
+        (one) =>
+          (target.test(one.target) || target.test(one.specifier)) &&
+          (wanted.length === 0 || one.names.some((name) => wanted.includes(name) || name === '*')),
+      ),
+    )
+    .map(({ path }) => path)
+    .sort()
+}
+
+/* What evaluates text of others may only be imported where trees are read and instances expanded: the cage does that. */
+
+test('expressions are evaluated nowhere but in the source, which the cage runs', () => {
+  assert.deepEqual(importersOf(/^src\/lib\/cel\.ts$/, ['holds', 'evaluate']), [
+    'src/source/apart/worker.ts',
+    'src/source/compose/expand-graph.ts',
+    'src/source/compose/shape.ts',
+    'src/source/compose/template.ts',
+  ])
+})
+
+test('patterns are matched nowhere but in the source', () => {
+  assert.deepEqual(
+    importersOf(/^src\/lib\/foreign-pattern\.ts$/).filter((path) => !path.startsWith('src/source/')),
+    ['src/lib/cel.ts'],
+  )
+})
+
+test('the libraries that evaluate are loaded by one file each', () => {
+  assert.deepEqual(
+    importersOf(/^@bufbuild\/cel$/).filter((path) => !/^src\/lib\/cel(?:-\w+)?\.ts$/.test(path)),
+    [],
+  )
+  assert.deepEqual(
+    importersOf(/^@bufbuild\/re2$/).filter(
+      (path) => path !== 'src/lib/foreign-pattern.ts' && path !== 'src/lib/pattern-groups.ts',
+    ),
+    [],
+  )
+})
+
+test('engine, drivers, controller and server see answers, and expand nothing', () => {
+  const pure = /^src\/(?:engine|drivers|controller|server|plan|model|kubernetes|store)\//
+  const evaluating = /^src\/(?:lib\/(?:foreign-pattern)|source\/compose\/(?:expand|template|late|compose|shape))/
+  const seen = sources
+    .filter(({ path }) => pure.test(path))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter(({ target }) => evaluating.test(target))
+        .map(({ target }) => `${file.path} imports ${target}`),
+    )
+  assert.deepEqual(seen, [])
+})
+
+/** Every file that may open a connection or start a program. A new one is a new way out: see SECURITY.md. */
+const WAYS_OUT: readonly string[] = [
+  'src/cli/demo/page.ts',
+  'src/cli/demo/repository.ts',
+  'src/cli/verbs/ask.ts',
+  'src/controller/checks/probes.ts',
+  'src/controller/notices/outbox.ts',
+  'src/controller/notices/smtp.ts',
+  'src/controller/wishes/forge-send.ts',
+  'src/drivers/power/line-exchange.ts',
+  'src/lib/datagram.ts',
+  'src/lib/egress-door.ts',
+  'src/lib/outgoing.ts',
+  'src/lib/ssh-signature.ts',
+  'src/lib/tls-certificate.ts',
+  'src/lib/tls-wire.ts',
+  'src/operator/health.ts',
+  'src/server/auth/oidc.ts',
+  'src/server/page-files.ts',
+  'src/server/start.ts',
+  'src/source/apart/cage.ts',
+  'src/source/git/git-run.ts',
+  'src/ssh/child.ts',
+  'src/ssh/enrol.ts',
+  'src/ssh/master.ts',
+  'src/ssh/start-terminal.ts',
+]
+
+test('few files open connections or start programs', () => {
+  const modules = /^node:(?:http|https|http2|net|tls|dgram|dns|dns\/promises|child_process)$/
+  const harmless = ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'IncomingMessage', 'ServerResponse', 'Socket', 'Server']
+  const using = sources
+    .filter(
+      (file) =>
+        importsOf(file).some(
+          ({ specifier, names }) => modules.test(specifier) && !names.every((name) => harmless.includes(name)),
+        ) ||
+        /(?<![.\w])fetch\s*\(|new Socket\(|getBuiltinModule\('node:(?:http|net|tls|child|dns|dgram)/.test(file.text),
+    )
+    .map(({ path }) => path)
+    .sort()
+  assert.deepEqual(using, WAYS_OUT)
+})
