@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { type Declaration, showOrigin } from '../../model/declaration.ts'
+import { HYPERVISORS } from '../../model/hypervisors.ts'
 import { clusterAddresses } from '../cluster/members.ts'
 import type { Lookup } from '../kind.ts'
 import type { NetworkSpec } from '../network.ts'
@@ -37,7 +38,7 @@ export function statedAddresses(lookup: Lookup, machines: readonly Declaration<M
     for (const server of spec.dns?.servers ?? []) expected.set(server, `the name server of ${key}`)
   for (const { key, spec } of lookup.all('Host') as readonly Declaration<HostSpec>[])
     if (spec.ssh !== undefined) expected.set(spec.ssh.address, key)
-  for (const kind of ['Proxmox', 'Libvirt'])
+  for (const { kind } of HYPERVISORS)
     for (const { key, spec } of lookup.all(kind)) {
       const { endpoint } = spec as { readonly endpoint?: unknown }
       if (typeof endpoint === 'string' && URL.canParse(endpoint)) expected.set(new URL(endpoint).hostname, key)
