@@ -4,6 +4,7 @@ import { directoryElements, fileElements } from '../argocd-directories.ts'
 import { type AgentObject, type FromAgent, gitAddon, isCommit, pathAddon, readAgentFiles, wordOf } from '../gitops.ts'
 import type { Fields, ForeignFile, ForeignFormat } from '../reading.ts'
 import { innerValues, plainPath, type RepositoryAtHand, repositoryAtHand } from '../repository-at-hand.ts'
+import { type LostMeaning, meaningLost } from './meaning-lost.ts'
 
 /** Objects of Argo CD. A source that is a chart, or a directory at a commit or at hand, becomes an add-on. */
 export const argocd: ForeignFormat = {
@@ -59,6 +60,19 @@ function generatorsOf(spec: Readonly<Record<string, unknown>>) {
   return (Array.isArray(spec.generators) ? spec.generators : []).filter(isFields)
 }
 
+const OF_APPLICATION: LostMeaning = [
+  ['ignoreDifferences', 'fields that others change are left to them only where nothing here sets them'],
+  [
+    'syncPolicy.managedNamespaceMetadata',
+    'labels and annotations of the namespace are not set; write a Namespace into objects',
+  ],
+  [
+    'syncPolicy.automated.selfHeal',
+    'it is false there, and croft takes drift back; annotate the Addon with croft.dev/drift: report',
+    (value) => value === false,
+  ],
+]
+
 /** What an Application deploys. `hand`: the repository that it may be of. */
 export function application(name: string, spec: Fields, hand?: RepositoryAtHand): FromAgent {
   const destination = isFields(spec.destination) ? spec.destination : {}
@@ -80,7 +94,8 @@ export function application(name: string, spec: Fields, hand?: RepositoryAtHand)
   const revision = wordOf(source.targetRevision)
   const helm = isFields(source.helm) ? source.helm : undefined
   const path = wordOf(source.path) ?? ''
-  const { values, without } = valuesOf(helm ?? {}, valueFilesOf(sources, source, hand))
+  const { values, without: lost } = valuesOf(helm ?? {}, valueFilesOf(sources, source, hand))
+  const without = [...lost, ...meaningLost(spec, OF_APPLICATION)]
   const one = (manifest: Extract<FromAgent, { addons: unknown }>['addons'][number]['manifest']): FromAgent => ({
     without,
     addons: [{ name: wordOf(helm?.releaseName) ?? name, manifest }],

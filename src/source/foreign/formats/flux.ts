@@ -12,6 +12,26 @@ import {
   wordOf,
 } from '../gitops.ts'
 import type { Fields, ForeignFile, ForeignFormat, ForeignReading, ReadOptions } from '../reading.ts'
+import { type LostMeaning, meaningLost } from './meaning-lost.ts'
+
+const ORDER = 'the order is not carried over; write spec.dependsOn of the Addon'
+const ACCOUNT = 'croft applies as itself, not as an account with fewer rights'
+
+const OF_RELEASE: LostMeaning = [
+  ['dependsOn', ORDER],
+  ['serviceAccountName', ACCOUNT],
+  ['install.crds', 'croft lets K3s or Helm treat definitions as the chart says'],
+  ['upgrade.crds', 'croft lets K3s or Helm treat definitions as the chart says'],
+  ['install.disableHooks', 'hooks of the chart run'],
+  ['upgrade.disableHooks', 'hooks of the chart run'],
+  ['upgrade.preserveValues', 'only the values that are written hold'],
+  ['driftDetection.ignore', 'fields that others change are left to them only where the chart does not set them'],
+]
+
+const OF_KUSTOMIZATION: LostMeaning = [
+  ['dependsOn', ORDER],
+  ['serviceAccountName', ACCOUNT],
+]
 
 const SOURCES = new Set(['GitRepository', 'HelmRepository', 'OCIRepository', 'HelmChart', 'Bucket'])
 
@@ -86,7 +106,7 @@ function judge(object: AgentObject, all: readonly AgentObject[]): FromAgent | un
 
 function release(object: AgentObject, all: readonly AgentObject[]): FromAgent {
   const { spec } = object
-  const without: string[] = []
+  const without = [...meaningLost(spec, OF_RELEASE)]
   const values = valuesOf(object, all)
   if (values === undefined)
     without.push('valuesFrom names objects of the cluster; put their values into chart.values or chart.valuesFrom')
@@ -173,6 +193,7 @@ function kustomization(object: AgentObject, all: readonly AgentObject[]): FromAg
       return { why: `${field} changes what the directory says; move it into a kustomization.yaml` }
   const revision = revisionOf(source)
   return {
+    without: meaningLost(spec, OF_KUSTOMIZATION),
     addons: [
       {
         name: object.name,

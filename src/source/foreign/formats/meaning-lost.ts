@@ -1,0 +1,18 @@
+import { isFields } from '../../manifest.ts'
+import type { Fields } from '../reading.ts'
+
+/** What a field means that no field of an Addon says, and what a person may do about it. */
+export type LostMeaning = readonly (readonly [path: string, what: string, isLost?: (value: unknown) => boolean])[]
+
+/** Names each field that is said and whose meaning the Addon does not have. Pure. */
+export function meaningLost(spec: Fields, table: LostMeaning): readonly string[] {
+  return table.flatMap(([path, what, isLost = isSaid]) => {
+    const value = path.split('.').reduce<unknown>((inner, name) => (isFields(inner) ? inner[name] : undefined), spec)
+    return isLost(value) ? [`${path}: ${what}`] : []
+  })
+}
+
+function isSaid(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0
+  return isFields(value) ? Object.keys(value).length > 0 : value !== undefined && value !== null && value !== false
+}
