@@ -33,6 +33,7 @@ const onRelease =
 describe('the snapshot before a change', () => {
   test('that no server can take: two tries, then the words of K3s; it goes on by itself when there is room', async () => {
     const lab = await pinned()
+    await lab.until(({ nodes }) => nodes.every(({ k3s }) => k3s !== 'unknown' && k3s.fetched === NEXT), 300)
     for (const name of NAMES.split(' ')) lab.box(name).trouble.diskFull = true
     await rounds(lab, 300)
     const { decision } = await lab.look()
