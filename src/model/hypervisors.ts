@@ -15,6 +15,12 @@ export interface HypervisorRow {
   readonly pools: boolean
   /** Where a seed goes when neither it nor a disk names a storage. */
   readonly seedStorage?: string
+  /** How OpenTofu names its guests: the provider, its resource by type of guest, and whether an id begins with the host. */
+  readonly tofu: {
+    readonly provider: string
+    readonly resources: Readonly<Record<string, string>>
+    readonly hostInId: boolean
+  }
 }
 
 export const HYPERVISORS = [
@@ -26,6 +32,11 @@ export const HYPERVISORS = [
     ids: 'spec.vmids',
     visibility: 'give the token VM.Audit on /vms (propagate)',
     pools: true,
+    tofu: {
+      provider: 'bpg/proxmox',
+      resources: { vm: 'proxmox_virtual_environment_vm', container: 'proxmox_virtual_environment_container' },
+      hostInId: true,
+    },
   },
   {
     kind: 'Libvirt',
@@ -35,6 +46,7 @@ export const HYPERVISORS = [
     visibility: 'let the user of the connection see every domain',
     pools: false,
     seedStorage: 'default',
+    tofu: { provider: 'dmacvicar/libvirt', resources: { vm: 'libvirt_domain' }, hostInId: false },
   },
 ] as const satisfies readonly HypervisorRow[]
 

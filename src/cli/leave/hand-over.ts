@@ -2,6 +2,7 @@ import { configYaml, nodeConfig } from '../../k3s/config.ts'
 import { formatToken } from '../../k3s/token.ts'
 import type { ClusterSecrets, NodeSpec } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
+import { hypervisorRow } from '../../model/hypervisors.ts'
 import type { MarkedThing } from './look.ts'
 
 /** A file of the directory that a person names: path below it, and text. Some of them are secrets. */
@@ -56,23 +57,17 @@ export function inventory(clusters: readonly ClusterDeclaration[]): string {
     .join('\n')
 }
 
-/** The provider's type of a guest, and how it calls one. */
-const IMPORTS: Readonly<Record<string, { readonly type: string; readonly provider: string }>> = {
-  'proxmox vm': { type: 'proxmox_virtual_environment_vm', provider: 'bpg/proxmox' },
-  'proxmox container': { type: 'proxmox_virtual_environment_container', provider: 'bpg/proxmox' },
-  'libvirt vm': { type: 'libvirt_domain', provider: 'dmacvicar/libvirt' },
-}
-
 /** `import` blocks for OpenTofu: `tofu plan -generate-config-out=guests.tf` writes the rest. Pure. */
 export function importBlocks(marked: readonly MarkedThing[]): string {
   return marked
     .flatMap(({ key, connection, observed: { type, host, externalId } }) => {
-      const known = IMPORTS[`${connection.driver} ${type}`]
-      if (known === undefined) return []
+      const tofu = hypervisorRow(connection.driver)?.tofu
+      const resource = tofu?.resources[type]
+      if (tofu === undefined || resource === undefined) return []
       const name = key.slice(key.indexOf('/') + 1).replaceAll(/[^A-Za-z0-9_]/g, '_')
-      const id = connection.driver === 'proxmox' ? `${host}/${externalId}` : externalId
+      const id = tofu.hostInId ? `${host}/${externalId}` : externalId
       return [
-        `# ${key}; provider ${known.provider}\nimport {\n  to = ${known.type}.${/^[A-Za-z_]/.test(name) ? name : `_${name}`}\n  id = ${JSON.stringify(id)}\n}\n`,
+        `# ${key}; provider ${tofu.provider}\nimport {\n  to = ${resource}.${/^[A-Za-z_]/.test(name) ? name : `_${name}`}\n  id = ${JSON.stringify(id)}\n}\n`,
       ]
     })
     .join('\n')

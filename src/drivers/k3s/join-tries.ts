@@ -4,14 +4,6 @@ import type { NodeSpec } from '../../model/cluster.ts'
 import type { ObservedNode } from '../../model/observed-cluster.ts'
 import type { ObserveContext } from './memory.ts'
 
-/** Joins of one node with the same facts. */
-export interface JoinTries {
-  readonly facts: string
-  readonly count: number
-  /** By the clock that never jumps. */
-  readonly atMs: number
-}
-
 export function noteJoin(context: ObserveContext, node: NodeSpec, facts: NodeFacts): void {
   const { memory, deps } = context
   const before = memory.joins.get(node.name)

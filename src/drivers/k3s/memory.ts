@@ -6,9 +6,16 @@ import type { CheckResult, ClusterSnapshot, ObservedMachine } from '../../model/
 import type { ClusterVerb } from '../../model/step.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import type { Access } from './access.ts'
-import type { JoinTries } from './join-tries.ts'
 import type { AskedSnapshot } from './snapshot-tries.ts'
 import type { KnownTimes } from './steady-times.ts'
+
+/** Joins of one node with the same facts. */
+export interface JoinTries {
+  readonly facts: string
+  readonly count: number
+  /** By the clock that never jumps. */
+  readonly atMs: number
+}
 
 /** What a node said, and when; times in it have been moved to our clock. */
 export interface KnownFacts {

@@ -41,6 +41,7 @@ export const LEFT: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'npm run test:k3s': LANE,
     'npm run test:clients': LANE,
     'npm run test:long': LANE,
+    'npm run test:explorer': LANE,
     'npm run test:mutants -- --sample 20 --seed 1': LANE,
     'CROFT_SEEDS=10 npm run test:long': LANE,
   },

@@ -2,9 +2,9 @@ import { isFields } from '../../manifest.ts'
 import { chartAddon, type ForeignChart, mergeValues, setValue, valueAtPath, valuesIn } from '../addon-draft.ts'
 import { directoryElements, fileElements } from '../argocd-directories.ts'
 import { type AgentObject, type FromAgent, gitAddon, isCommit, pathAddon, readAgentFiles, wordOf } from '../gitops.ts'
+import { type LostMeaning, meaningLost } from '../meaning-lost.ts'
 import type { Fields, ForeignFile, ForeignFormat } from '../reading.ts'
 import { innerValues, plainPath, type RepositoryAtHand, repositoryAtHand } from '../repository-at-hand.ts'
-import { type LostMeaning, meaningLost } from './meaning-lost.ts'
 
 /** Objects of Argo CD. A source that is a chart, or a directory at a commit or at hand, becomes an add-on. */
 export const argocd: ForeignFormat = {

@@ -11,8 +11,8 @@ import {
   readAgentFiles,
   wordOf,
 } from '../gitops.ts'
+import { type LostMeaning, meaningLost } from '../meaning-lost.ts'
 import type { Fields, ForeignFile, ForeignFormat, ForeignReading, ReadOptions } from '../reading.ts'
-import { type LostMeaning, meaningLost } from './meaning-lost.ts'
 
 const ORDER = 'the order is not carried over; write spec.dependsOn of the Addon'
 const ACCOUNT = 'croft applies as itself, not as an account with fewer rights'

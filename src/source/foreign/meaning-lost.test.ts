@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { application } from './argocd.ts'
+import { application } from './formats/argocd.ts'
 import { meaningLost } from './meaning-lost.ts'
 
 test('a field whose meaning is lost is named where it says something', () => {

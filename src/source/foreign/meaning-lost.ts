@@ -1,5 +1,5 @@
-import { isFields } from '../../manifest.ts'
-import type { Fields } from '../reading.ts'
+import { isFields } from '../manifest.ts'
+import type { Fields } from './reading.ts'
 
 /** What a field means that no field of an Addon says, and what a person may do about it. */
 export type LostMeaning = readonly (readonly [path: string, what: string, isLost?: (value: unknown) => boolean])[]
