@@ -321,7 +321,7 @@ function textMap(value: unknown, path: readonly string[], problems: FieldProblem
         code: 'wrong-type',
         path: [...path, name],
         message: `${name} must be text`,
-        ...(typeof entry === 'object' ? {} : { hint: `write it in quotes: "${String(entry).slice(0, 40)}"` }),
+        ...(typeof entry === 'number' || typeof entry === 'boolean' ? { hint: `write it in quotes: "${entry}"` } : {}),
       })
     }
   }

@@ -11,22 +11,10 @@ const page = readFileSync(join(root, 'docs', 'troubleshooting.md'), 'utf8')
 const FOLDERS = ['cli/clusters', 'drivers', 'engine', 'plan', 'helm', 'kubernetes', 'cloudinit']
 
 /** Reasons that say that all is well, and words of other programs that are no reasons of a condition. */
-const NO_TROUBLE = new Set([
-  ...[
-    'Active',
-    'AsDeclared',
-    'AsWanted',
-    'Current',
-    'InPlace',
-    'InSync',
-    'NodesReady',
-    'NotStalled',
-    'Off',
-    'Power',
-    'Present',
-  ],
-  ...['Renamed', 'RemovedWithWarnings', 'Template'],
-])
+const NO_TROUBLE = new Set(
+  `Active AsDeclared AsWanted Current InPlace InSync NodesReady NotStalled
+  Off Power Present Renamed RemovedWithWarnings Template`.split(/\s+/),
+)
 
 function explained(): readonly string[] {
   const tables = page.slice(page.indexOf('## Reasons'))
@@ -58,6 +46,7 @@ test('the page explains no reason that croft no longer gives, and none twice', (
 })
 
 test('the page has a row for every class of trouble', () => {
-  const rows = [...page.slice(0, page.indexOf('## Reasons')).matchAll(/^\| `(\w+)` \|/gm)].map(([, word]) => word)
-  assert.deepEqual(rows.toSorted(), [...TROUBLE_SORTS].toSorted())
+  const rows = [...page.slice(0, page.indexOf('## Reasons')).matchAll(/^\| `(\w+)` \|/gm)].map(([, word = '']) => word)
+  assert.deepEqual(new Set(rows), new Set(TROUBLE_SORTS))
+  assert.equal(rows.length, TROUBLE_SORTS.length)
 })

@@ -89,7 +89,7 @@ function merge(kube: KubeNodeState, patch: Obj): void {
   const annotations = isRecord(metadata) && isRecord(metadata.annotations) ? metadata.annotations : {}
   for (const [key, value] of Object.entries(annotations)) {
     if (value === null) delete kube.annotations[key]
-    else kube.annotations[key] = String(value)
+    else kube.annotations[key] = typeof value === 'string' ? value : JSON.stringify(value)
   }
   if (isRecord(spec) && 'unschedulable' in spec) kube.unschedulable = spec.unschedulable === true
 }

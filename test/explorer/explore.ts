@@ -38,7 +38,7 @@ interface Vertex {
 /** Looks at every state that a story can come to, shortest ways first, and at where each of them ends. */
 export async function explore(start: World, budget: Budget, planted?: Planted): Promise<Exploration> {
   const found = new Map<string, Finding>()
-  const first: Vertex = { state: { world: start, memory: emptyMemory(), quiet: 0 }, ...{ faults: 0, deeds: 0 } }
+  const first: Vertex = { state: { world: start, memory: emptyMemory(), quiet: 0 }, faults: 0, deeds: 0 }
   const known = new Map<string, Vertex>([[keyOf(first), first]])
   const queue: Vertex[] = [first]
   for (let at = 0; at < queue.length && queue.length <= budget.states; at++) {

@@ -168,7 +168,7 @@ function deedsIn({ decision }: PassResult): readonly Deed[] {
         happens: (world) => void Object.assign(world, { git: { ...world.git, staleState: 'wipe' } }),
       })
     if (/uncordon it/.test(allow) && node !== undefined)
-      deeds.push({ text: `uncordons ${node}`, happens: (world) => void uncordon(world, node) })
+      deeds.push({ text: `uncordons ${node}`, happens: (world) => uncordon(world, node) })
     if (replaced !== undefined)
       deeds.push({
         text: `croft cluster replace ${replaced}`,

@@ -1,4 +1,4 @@
-import type { Estate, Removed } from '../../src/model/estate.ts'
+import { changedEstate, type Estate, type Removed } from '../../src/model/estate.ts'
 
 /** The estate after a commit that took something out, with a repository that remembers it. */
 export function committedAfter(before: Estate, after: Estate, commit = 'c'.repeat(40)): Estate {
@@ -8,8 +8,8 @@ export function committedAfter(before: Estate, after: Estate, commit = 'c'.repea
       left.has(key) ? [] : [[key, { commit, policy }]],
     ),
   )
-  return {
-    ...after,
+  return changedEstate(after, (estate) => ({
+    ...estate,
     history: async (keys) => new Map([...removed].filter(([key]) => keys.includes(key))),
-  }
+  }))
 }

@@ -168,7 +168,8 @@ async function answers(
     proposed: NO_KEY,
     read: (text) => readPublicKey(text, runtime.cwd),
   })
-  const login = key === NO_KEY ? undefined : { user: String(options.login ?? 'ops'), sshKey: key }
+  const login =
+    key === NO_KEY ? undefined : { user: typeof options.login === 'string' ? options.login : 'ops', sshKey: key }
   const [used] = await whoAnswers(session, found.hosts[0] ?? '', addressesIn(addresses), runtime.signal)
   if (used !== undefined)
     throw new CliError(`${used.address} is in use by ${clean(used.by)}. Choose other addresses: --addresses FROM-TO.`)

@@ -85,7 +85,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
       ? {
           waiting,
           prepare: async (known: KnownObjects) => {
-            await Promise.all(given.map((part) => part.revision.prepare?.(seenBy(part, known, owner))))
+            await Promise.all(given.map(async (part) => part.revision.prepare?.(seenBy(part, known, owner))))
           },
           settle: (known: KnownObjects) =>
             mergeRevisions(

@@ -119,7 +119,7 @@ function unasked(before: KeptChoices, after: KeptChoices, site: Site): readonly 
     const asked = site.stated[key.replace('Machine/', '')] !== undefined
     const renumbered = !asked && addresses.join() !== had.addresses.join()
     return [
-      ...(renumbered ? [`${key} ${had.addresses} -> ${addresses}`] : []),
+      ...(renumbered ? [`${key} ${had.addresses.join()} -> ${addresses.join()}`] : []),
       ...(node === had.node ? [] : [`${key} ${had.node} -> ${node}`]),
     ]
   })

@@ -95,7 +95,7 @@ export function createCage(heapMb: number): Cage {
       }
       await Promise.race([caged.tell(job), ...limits])
       await next()
-      limits.splice(limits.indexOf(starting), 1)
+      void limits.splice(limits.indexOf(starting), 1)
       // Counted from here: a busy computer is slow to start a process.
       until(late(budget.deadlineMs, () => ended(`longer than ${budget.deadlineMs / 1000} s`)))
       const result = await resultOf(caged, next)

@@ -16,6 +16,10 @@ import { apiName, isEmpty, wantedValue } from './values.ts'
 
 const CONFIGURE = { verb: 'configure', disruption: 'none' } as const
 
+function disksOf({ fields: { devices } }: SettingSpec): string {
+  return Array.isArray(devices) ? devices.join(', ') : typeof devices === 'string' ? devices : 'its disks'
+}
+
 /** From nothing to declared: make it, fill its own lists, put it in force. */
 export function createSteps(definition: Definition, setting: SettingSpec): readonly Step[] {
   const { create } = definition
@@ -32,7 +36,7 @@ export function createSteps(definition: Definition, setting: SettingSpec): reado
       ? {
           verb: 'create',
           disruption: 'data-loss',
-          ...overwriting(name, [`what is on ${String(setting.fields.devices)}`]),
+          ...overwriting(name, [`what is on ${disksOf(setting)}`]),
         }
       : { verb: 'create', disruption: 'none' }
   const step = makeStep(definition, create, places, params, harm, `create ${name}`)
