@@ -21,7 +21,10 @@ test('a pod that hangs in Terminating is deleted for as long again, then named, 
   const spec = { nodeName: 'a1', containers: [{ name: 'c', image: 'x' }] }
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec, status: { phase: 'Running' } }
   assert.equal((await lab.call('POST', '/api/v1/namespaces/default/pods', pod)).status, 201)
-  lab.spec = { ...lab.spec, agents: lab.spec.agents.map((agent) => ({ ...agent, labels: { x: 'y' } })) }
+  lab.spec = {
+    ...lab.spec,
+    agents: lab.spec.agents.map((agent) => ({ ...agent, flags: { 'kubelet-arg': ['max-pods=50'] } })),
+  }
   lab.restart()
   await assert.rejects(lab.until(() => false, 120))
   const before = lab.done.length
