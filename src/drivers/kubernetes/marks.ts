@@ -169,6 +169,8 @@ export interface ReleaseDetails
   readonly drift: readonly Change[]
   /** What holds data and goes when Helm takes the release away. */
   readonly holding: readonly string[]
+  /** Its manifest cannot be read: that `holding`, `drift` and `workloads` are empty says nothing. */
+  readonly unread?: true
   readonly workloads: readonly ChartWorkload[]
   /** The Secret of this revision. */
   readonly record: { readonly name: string; readonly uid: string }

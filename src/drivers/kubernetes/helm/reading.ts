@@ -45,13 +45,14 @@ export async function readHelmReleases(
     if (record.status === 'uninstalled') continue
     const uid = textOf(at(secret, 'metadata', 'uid')) ?? ''
     const objects = await objectsOf(record, uid, place.namespace, { deps, manifests })
-    const seen = await look(client, objects, { api, lists }, signal)
+    const seen = await look(client, objects ?? [], { api, lists }, signal)
     const release: ReleaseDetails = {
       ...record,
       stuck: isPending(record) && isLeftPending(`${uid}/${versionOf(secret)}`, deps.clock),
       ...(await comparedValues(one, record, deps)),
       drift: record.status === 'deployed' ? releaseDrift(seen, record) : [],
-      holding: holdingObjects(objects),
+      holding: holdingObjects(objects ?? []),
+      ...(objects === undefined ? { unread: true } : {}),
       workloads: workloadsIn(seen),
       record: { name: secretName, uid },
     }
@@ -82,18 +83,19 @@ function isPending({ status }: ReleaseRecord): boolean {
   return status.startsWith('pending-') || status === 'uninstalling'
 }
 
-/** The objects of the manifest, each in its namespace. */
+/** The objects of the manifest, each in its namespace; undefined where it cannot be read, or not all of it. */
 async function objectsOf(
   { manifest }: ReleaseRecord,
   uid: string,
   namespace: string,
   { deps, manifests }: Pick<ReadingReleases, 'deps' | 'manifests'>,
-): Promise<readonly KubeObject[]> {
+): Promise<readonly KubeObject[] | undefined> {
   const known = manifests.get(uid)
   if (known !== undefined) return known
   const read = await deps.helm?.read(manifest)
-  if (read === undefined || 'problem' in read) return []
+  if (read === undefined || 'problem' in read) return undefined
   const objects = read.objects.flatMap((raw) => objectIn(raw, namespace) ?? [])
+  if (objects.length < read.objects.length) return undefined
   manifests.set(uid, objects)
   const [oldest] = manifests.keys()
   if (manifests.size > LIMITS.renderingsKept && oldest !== undefined) manifests.delete(oldest)
@@ -190,7 +192,7 @@ function observedRelease(
   place: { readonly name: string; readonly namespace: string },
   secret: Foreign,
   release: ReleaseDetails,
-  objects: readonly KubeObject[],
+  objects: readonly KubeObject[] | undefined,
   {
     connection,
     undeclared,
@@ -214,8 +216,7 @@ function observedRelease(
       ...defined({ digest: textOf(resourceVersion) }),
       facts: { ...(mark === undefined ? {} : { owner: 'croft' }), revision: String(release.revision) },
     },
-    brings: objects.map(objectId),
-    ...defined({ mark }),
+    ...defined({ brings: objects?.map(objectId), mark }),
     ...(undeclared && release.status === 'uninstalling' && !release.stuck ? { lock: 'being uninstalled' } : {}),
   }
 }

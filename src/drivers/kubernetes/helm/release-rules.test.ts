@@ -175,6 +175,13 @@ test('a release that holds data is not uninstalled without a person’s word', (
   assert.match(rules.undeletable(observed({ status: 'unreadable' }))?.allow ?? '', /helm uninstall till/)
 })
 
+for (const prune of [{}, { definitions: 'Delete' }] as const)
+  test(`a release whose manifest cannot be read is not uninstalled: ${JSON.stringify(prune)}`, () => {
+    const { message, allow } = rules.undeletable(observed({ unread: true }, release(SPEC, prune))) ?? {}
+    assert.match(message ?? '', /manifest of the release till cannot be read, so what would go with it is not known/)
+    assert.match(allow ?? '', /helm uninstall till/)
+  })
+
 test('a release is ready when it is deployed and what it brought runs', () => {
   const ill = { ready: false, reason: 'Pods', message: 'updatedReplicas is 0 of 1', status: 'InProgress' }
   const said = (details: Partial<ReleaseDetails>) => {
@@ -183,6 +190,8 @@ test('a release is ready when it is deployed and what it brought runs', () => {
   }
   assert.equal(said({}), 'true Current')
   assert.equal(said({ workloads: [{ what: 'Deployment shop/till', readiness: ill }] }), 'false Workloads')
+  assert.equal(said({ unread: true }), 'false Unknown')
+  assert.equal(said({ unread: true, status: 'failed' }), 'false ReleaseFailed')
   assert.equal(said({ status: 'failed' }), 'false ReleaseFailed')
   assert.equal(said({ status: 'pending-install' }), 'false Installing')
   assert.equal(said({ status: 'pending-install', stuck: true }), 'false Stuck')

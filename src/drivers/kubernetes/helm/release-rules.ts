@@ -129,9 +129,10 @@ export function releaseUndeletable(observed: ObservedResource): Obstacle | undef
   if (release === undefined) return undefined
   const { name } = placeIn(observed)
   if (isAtWork(release)) return { message: working(release), allow: 'wait until it has ended' }
-  if (release.status === UNREADABLE)
+  const unread = release.status === UNREADABLE ? 'record' : release.unread === true ? 'manifest' : undefined
+  if (unread !== undefined)
     return {
-      message: `the record of the release ${name} cannot be read, so what would go with it is not known`,
+      message: `the ${unread} of the release ${name} cannot be read, so what would go with it is not known`,
       allow: `run helm uninstall ${name} yourself`,
     }
   if (release.holding.length === 0 || markIn(observed)?.holding === 'Delete') return undefined
@@ -155,6 +156,8 @@ export function releaseReadiness(observed: ObservedResource): Readiness {
   if (status !== 'deployed') return failed('ReleaseFailed', `revision ${revision} is ${status}: ${description}`)
   const ill = release.workloads.find(({ readiness }) => !readiness.ready)
   const installed = `revision ${revision} is deployed`
+  if (release.unread === true)
+    return waits('Unknown', `${installed}, and its manifest cannot be read: how its workloads are is not known`)
   if (ill === undefined) {
     const { length } = release.workloads
     return here(length === 0 ? installed : `${installed} and all ${length} workloads run`)
