@@ -4,10 +4,11 @@ import { createVirtualClock } from '../../../sim/virtual-clock.ts'
 import { filesOf, SIX } from '../../../test/simulation/manifests.ts'
 import type { RepositoryFollower } from '../../source/git/repository.ts'
 import { createMemoryStore } from '../../store/memory.ts'
+import type { Store } from '../../store/port.ts'
 import { inMemory } from '../testing/harness.ts'
 import { linkRevision } from './link-revision.ts'
 import { type InForce, mergeRevisions } from './merge.ts'
-import { sourceView } from './source-state.ts'
+import { type Source, sourceView } from './source-state.ts'
 import { openSourceStates } from './sources.ts'
 
 const THREE = SIX.slice(0, 3)
@@ -19,13 +20,14 @@ const errorsIn = async (parts: readonly InForce[]) =>
 
 /** One source whose remote can be pushed to and can go away. */
 async function oneSource(
-  given: { readonly pollMs?: number; readonly manual?: boolean; readonly slowMs?: number } = {},
+  given: { readonly pollMs?: number; readonly manual?: boolean; readonly slowMs?: number; readonly store?: Store } = {},
 ) {
   const clock = createVirtualClock(1_000_000)
-  const store = createMemoryStore()
+  const store = given.store ?? createMemoryStore()
   const epoch = await store.beginEpoch()
   const remote = { files: filesOf(THREE), commit: 'a'.repeat(40), away: false }
-  const inner = inMemory(() => remote)
+  let inner = inMemory(() => remote)
+  let mayReturnTo = (_commit: string) => false
   const follower: RepositoryFollower = {
     async look(signal) {
       if (remote.away) return { is: 'kept', reason: 'unreachable', message: 'Could not resolve host: git.example' }
@@ -35,7 +37,15 @@ async function oneSource(
     },
   }
   const { pollMs = 60_000, manual = false } = given
-  const source = { name: 'main', remote: 'm', ref: 'main', pollMs, manual, open: () => follower }
+  const open: Source['open'] = (options) => {
+    mayReturnTo = options.mayReturnTo
+    return follower
+  }
+  /** As when something has come that could not be fetched: the commit is new once more. */
+  const readAgain = () => {
+    inner = inMemory(() => remote)
+  }
+  const source = { name: 'main', remote: 'm', ref: 'main', pollMs, manual, open }
   const counters = { sourceLooks: 0, sourceTroubles: 0 }
   const sources = await openSourceStates({ clock, store, epoch, counters, sources: [source], tell: async () => {} })
   const [state] = sources.states
@@ -45,7 +55,7 @@ async function oneSource(
     await sources.look(never, errorsIn)
     return sourceView(state)
   }
-  return { clock, sources, state, remote, look }
+  return { clock, sources, state, remote, look, store, readAgain, mayReturnTo: (commit: string) => mayReturnTo(commit) }
 }
 
 test('[F-36] a broken commit is told of as long as it is there, also after the network was away', async () => {
@@ -109,4 +119,54 @@ test('an approval that comes while another commit is put in force is not lost', 
   await sources.look(never, approving)
   await sources.look(never, errorsIn)
   assert.equal(state.revision?.id, remote.commit)
+})
+
+const [A, B] = ['a'.repeat(40), 'b'.repeat(40)]
+
+test('an approval ends when its commit comes into force: a branch that is forced back waits for another one', async () => {
+  const { remote, sources, state, look } = await oneSource({ manual: true })
+  const first = remote.files
+  sources.approve('main', A)
+  await look()
+  assert.equal(state.revision?.id, A)
+  Object.assign(remote, { files: LARGER, commit: B })
+  sources.approve('main', B)
+  await look()
+  assert.equal(state.revision?.id, B)
+  Object.assign(remote, { files: first, commit: A })
+  await look()
+  assert.deepEqual([state.revision?.id, state.waiting?.revision.id], [B, A])
+  sources.approve('main', A)
+  await look()
+  assert.equal(state.revision?.id, A, 'another approval is as good as the first')
+})
+
+test('the consent to a step back is for one step, and holds until that is made', async () => {
+  const { remote, sources, state, look, mayReturnTo } = await oneSource()
+  const first = remote.files
+  await look()
+  Object.assign(remote, { files: LARGER, commit: B })
+  await look()
+  sources.allowReturn(`main@${A}`)
+  sources.allowReturn(`main@${'c'.repeat(40)}`)
+  assert.ok(mayReturnTo(A))
+  Object.assign(remote, { files: first, commit: A })
+  await look()
+  assert.equal(state.revision?.id, A)
+  assert.deepEqual([mayReturnTo(A), mayReturnTo('c'.repeat(40))], [false, true])
+})
+
+test('the commit in force needs no other approval when it is read again, nor after a restart', async () => {
+  const { sources, state, look, readAgain, store } = await oneSource({ manual: true })
+  sources.approve('main', A)
+  await look()
+  readAgain()
+  await look()
+  assert.deepEqual([state.revision?.id, state.waiting], [A, undefined])
+  const later = await oneSource({ manual: true, store })
+  await later.look()
+  assert.equal(later.state.revision?.id, A)
+  Object.assign(later.remote, { files: LARGER, commit: B })
+  await later.look()
+  assert.deepEqual([later.state.revision?.id, later.state.waiting?.revision.id], [A, B])
 })

@@ -48,8 +48,10 @@ export interface SourcesDeps {
 
 /** Begins to follow every source, from the commit that was in force when we were last here. */
 export async function openSourceStates({ clock, store, epoch, counters, ...deps }: SourcesDeps): Promise<Sources> {
+  /** Consents of people to a commit, by `source@commit`. Each ends when its commit comes into force: coming back to it needs another. */
   const mayReturn = new Set<string>()
   const approved = new Set<string>()
+  const begunAt = new Map<string, string>()
   /** How often something that waited was allowed to go on, without anything new at a source, and how many were seen to. */
   let allowed = 0
   let enforced = 0
@@ -57,6 +59,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
   const states: readonly SourceState[] = await Promise.all(
     deps.sources.map(async (source): Promise<SourceState> => {
       const lastGood = await store.getValue(`source/${source.name}`)
+      if (lastGood !== undefined) begunAt.set(source.name, lastGood)
       const mayReturnTo = (commit: string) => mayReturn.has(`${source.name}@${commit}`)
       const inForce = () => state.revision?.id ?? lastGood
       const newest = () => (state.waiting?.revision ?? state.revision)?.id
@@ -87,18 +90,18 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     state.dueMs = clock.monotonicMs()
   }
 
+  /** A commit in force is read again after a restart, and when something that it names has come: nobody is asked again. */
+  const consented = ({ source: { name, manual = false }, revision }: SourceState, commit: string): boolean =>
+    !manual || commit === (revision?.id ?? begunAt.get(name)) || approved.has(`${name}@${commit}`)
+
   const enforce = async (errorsIn: ErrorsIn): Promise<boolean> => {
-    const candidates = states.flatMap(
-      ({ source: { name, grant, keepGoing = false, alone = false, manual = false }, waiting }) =>
-        waiting === undefined
-          ? []
-          : [
-              {
-                waits: manual && !approved.has(`${name}@${waiting.revision.id}`),
-                candidate: defined({ source: name, revision: waiting.revision, keepGoing, alone, grant }),
-              },
-            ],
-    )
+    const candidates = states.flatMap((state) => {
+      const { name, grant, keepGoing = false, alone = false } = state.source
+      const { revision } = state.waiting ?? {}
+      if (revision === undefined) return []
+      const candidate = defined({ source: name, revision, keepGoing, alone, grant })
+      return [{ waits: !consented(state, revision.id), candidate }]
+    })
     const going = candidates.filter(({ waits }) => !waits).map(({ candidate }) => candidate)
     const { accepted, refused } = await wholeOnly(inForceOf(states), going, errorsIn)
     const refusals = new Map(refused)
@@ -115,6 +118,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
       const problems = refusals.get(name)
       if (taken !== undefined) {
         putInForce(state, taken.revision)
+        for (const consents of [mayReturn, approved]) consents.delete(`${name}@${taken.revision.id}`)
         await inForce(state, taken.revision.id)
       } else if (problems !== undefined) {
         const kept = notWhole(state, problems)

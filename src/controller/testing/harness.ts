@@ -50,6 +50,8 @@ export interface HarnessOptions {
   readonly pollMs?: number
   readonly keepGoing?: boolean
   readonly manual?: boolean
+  /** The commit that the branch is at in the beginning. */
+  readonly commit?: string
   readonly disk?: MemoryDisk
   readonly options?: Partial<ControllerOptions> | ((clock: VirtualClock) => Partial<ControllerOptions>)
   readonly seed?: number
@@ -110,7 +112,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
     },
   })
   let pushed = given.files ?? (given.machines === undefined ? {} : filesOf(given.machines))
-  let commit: string | undefined = 'c'.repeat(40)
+  let commit: string | undefined = given.commit ?? 'c'.repeat(40)
   const source = inMemory(() => ({ files: pushed, commit }))
   const controller = await createController({
     clock: own,

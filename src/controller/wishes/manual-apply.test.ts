@@ -152,7 +152,7 @@ test('a restart keeps the approved commit in force, and the newer one waits agai
   await first.until(() => waiting(first)?.plan !== undefined)
   const hash = waiting(first)?.plan
   await first.stop()
-  const second = await manualHarness({ machines: BIGGER, disk: first.disk, on: first })
+  const second = await manualHarness({ machines: BIGGER, commit: 'a'.repeat(40), disk: first.disk, on: first })
   await second.until(() => waiting(second)?.plan !== undefined)
   assert.equal(waiting(second)?.plan, hash)
   await second.pass(60_000)
