@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { at, type Foreign, recordOf, recordsOf, stringMapOf } from '../kubernetes/objects.ts'
 import type { Problem } from '../model/declaration.ts'
+import { maskTree } from '../model/masked/masked-tree.ts'
+import { maskMessage } from '../model/masked/secret-text.ts'
 import type { Condition, ResourceRecord } from '../model/record.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf, isManagedByProvider } from './objects.ts'
 
@@ -61,13 +63,16 @@ function factsShown({ object }: DeclaredObject, { records }: KnownOfObject): For
     ...(addresses === undefined ? {} : { addresses: addresses.split(',') }),
     ...(Object.keys(facts).length === 0 ? {} : { facts }),
   }
-  const news = Object.entries(shown).filter(
+  const news = Object.entries(maskTree(shown) as Foreign).filter(
     ([name, value]) => !isDeepStrictEqual(at(object, 'status', name) ?? null, value),
   )
   return Object.fromEntries(news)
 }
 
-/** The conditions of an object with these in their place; since when one holds stays as long as its status does. Pure. */
+/**
+ * The conditions of an object with these in their place; since when one holds stays as long as its status does. More people
+ * read a status than may read a Secret: what systems and programs said goes into it masked. Pure.
+ */
 export function withConditions(
   object: Foreign,
   wanted: readonly (Omit<ShownCondition, 'type'> & { readonly type: string })[],
@@ -77,13 +82,12 @@ export function withConditions(
   let differs = false
   const mine = wanted.map((condition) => {
     const before = there.find(({ type }) => type === condition.type)
+    const message = maskMessage(condition.message)
     const same =
-      before?.status === condition.status &&
-      before.reason === condition.reason &&
-      (before.message ?? '') === condition.message
+      before?.status === condition.status && before.reason === condition.reason && (before.message ?? '') === message
     if (same) return before
     differs = true
-    const { message, ...rest } = condition
+    const { message: _, ...rest } = condition
     const since = before?.status === condition.status ? before.lastTransitionTime : undefined
     return {
       ...rest,

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Problem, showOrigin } from '../../model/declaration.ts'
 import type { SourceView, WaitingRow } from '../../model/estate-view.ts'
 import type { Grant } from '../../model/grant.ts'
+import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { CommitFacts } from '../../source/git/commit-facts.ts'
 import type { RepositoryFollower, RepositoryProblem } from '../../source/git/repository.ts'
 import type { Revision } from '../../source/git/revision.ts'
@@ -119,7 +120,7 @@ export function sourceView({ source, revision, facts, trouble, away, waiting, pl
     ref: source.ref,
     ...(revision === undefined ? {} : { commit: revision.id }),
     ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author, committedMs: facts.committedMs }),
-    ...(wrong.length === 0 ? {} : { trouble: wrong.join('; and ') }),
+    ...(wrong.length === 0 ? {} : { trouble: wrong.map(maskMessage).join('; and ') }),
     ...(away === undefined ? {} : { unreachable: true as const }),
     ...(plan === undefined ? {} : { waiting: waitingView(plan, waiting?.facts) }),
   }

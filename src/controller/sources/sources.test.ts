@@ -170,3 +170,15 @@ test('the commit in force needs no other approval when it is read again, nor aft
   await later.look()
   assert.deepEqual([later.state.revision?.id, later.state.waiting?.revision.id], [A, B])
 })
+
+test('what is wrong with a source shows no secret: of its declarations, and of its remote', async () => {
+  const { state } = await oneSource()
+  const message = 'https://croft:hunter2@git.example.org says no'
+  const view = sourceView({
+    ...state,
+    trouble: { reason: 'broken', message },
+    away: { reason: 'unreachable', message },
+  })
+  const masked = 'https://croft:***@git.example.org says no'
+  assert.equal(view.trouble, `${masked}; and ${masked}`)
+})

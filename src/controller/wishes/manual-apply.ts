@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { WaitingRow } from '../../model/estate-view.ts'
+import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { NewEvent } from '../../model/record.ts'
 import { validApprovals } from '../../plan/approvals.ts'
 import type { Granted } from '../../server/port.ts'
@@ -66,7 +67,7 @@ export function createManualApply(deps: ManualApplyDeps): ManualApply {
       const goes = !changes || granted
       return { commit: revision.id, hash: short, summary, text, sinceMs, goes, ...defined({ rows }) }
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = maskMessage(error instanceof Error ? error.message : String(error))
       return { commit: revision.id, summary: `it cannot be planned: ${why}`, text: why, sinceMs, goes: false }
     }
   }
