@@ -4,6 +4,8 @@ import { describe, test } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { testServer } from './testing/client.ts'
+import { fakeController } from './testing/fake-controller.ts'
+import { richEstate } from './testing/rich-estate.ts'
 
 /** What comes back for bytes that no library would send, until the server or the test has had enough. */
 function raw(port: number, text: string, enough: (got: string) => boolean = (got) => got.includes('\r\n\r\n')) {
@@ -110,5 +112,40 @@ describe('the audit log', () => {
       it.audit.slice(-1).map(({ actor, about }) => [actor.name, about]),
       [['page:anna', '{"key":"a/b"}']],
     )
+  })
+})
+
+/** Every part of it as long as Kubernetes and croft let it be. */
+const LONGEST = `Addon/${'a'.repeat(253)}@${'K'.repeat(63)}.${'g'.repeat(253)}/${'n'.repeat(63)}/${'o'.repeat(253)}`
+
+describe('a name as long as names may be', () => {
+  const LONG: Readonly<Record<string, string>> = {
+    'of an object': `Addon/${'a'.repeat(253)}@ConfigMap/${'n'.repeat(63)}/${'o'.repeat(253)}`,
+    'of a kind of somebody': LONGEST,
+  }
+  for (const [what, key] of Object.entries(LONG))
+    test(`takes the page from nobody: ${what}`, async () => {
+      const estate = richEstate()
+      const [first] = estate.resources
+      assert.ok(first)
+      const happened = { atMs: 0, type: 'Normal', reason: 'Applied', message: 'm', key } as const
+      const resources = [...estate.resources, { ...first, key }]
+      await using it = await testServer({
+        users: { anna: 'operator' },
+        controller: fakeController({ ...estate, resources }, [happened]),
+      })
+      const session = await it.signIn('anna')
+      for (const path of ['/api/view', '/api/history', `/api/history?key=${encodeURIComponent(key)}`]) {
+        const answer = await it.ask(path, { headers: session })
+        assert.equal(answer.status, 200, `${path.slice(0, 30)}: ${answer.text.slice(0, 200)}`)
+        assert.ok(answer.text.includes(key), path.slice(0, 30))
+      }
+      assert.equal((await it.post('/api/wishes/suspend', { key }, session)).status, 200)
+    })
+
+  test('and one that is longer is asked for by nobody', async () => {
+    await using it = await testServer({ users: { anna: 'operator' } })
+    const session = await it.signIn('anna')
+    assert.equal((await it.post('/api/wishes/suspend', { key: 'a'.repeat(2_000) }, session)).status, 400)
   })
 })

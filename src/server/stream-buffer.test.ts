@@ -56,3 +56,28 @@ test('who resumes at the edge of what is kept misses nothing, and one further ba
   assert.deepEqual(await after(all + 1), [`${all} reset`])
   stream.close()
 })
+
+test('an event that cannot be shown ends nothing: who listens begins anew', async () => {
+  const controller = fakeController(smallEstate(), [])
+  const warned: string[] = []
+  const stream = createStream(controller, clock, 'boot', (message) => warned.push(message))
+  await stream.page()
+  const one = listener()
+  await stream.attach(one.response, undefined)
+  const happens = async (status: string, type: string) => {
+    controller.set(
+      (view) => withResource(view, KEY, (there) => ({ ...there, status })),
+      [{ type: type as 'Normal', reason: 'Applied', message: 'm' }],
+    )
+    for (let round = 0; round < 4; round++) await turn()
+  }
+  await happens('First', 'Odd')
+  assert.equal(warned.length, 1)
+  await happens('Second', 'Normal')
+  await happens('Third', 'Normal')
+  assert.deepEqual(
+    one.ids().map((id) => id.split(' ')[1]),
+    ['reset', 'delta', 'reset', 'delta', 'happened'],
+  )
+  stream.close()
+})

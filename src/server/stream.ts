@@ -98,15 +98,17 @@ export function createStream(
   async function tell(): Promise<void> {
     dirty = false
     if (sent === undefined) return
-    let next: Pictured
     try {
-      next = await prepare()
+      await tellNews()
     } catch (error) {
       // A system that lies must not end us: everybody sees what was before, until a view can be shown again.
       if (!missed) warn(`the view cannot be shown: ${String(error).slice(0, LIMITS.pageTextLength)}`)
       missed = true
-      return
     }
+  }
+
+  async function tellNews(): Promise<void> {
+    const next = await prepare()
     // Nobody listens any longer.
     if (sent === undefined) return
     const turns = turnsOf(clock)

@@ -82,6 +82,13 @@ for (const name of PRESET_NAMES) {
   })
 }
 
+test('a kind and a group are as long as Kubernetes lets them be, and no longer', () => {
+  const read = (kind: number, group: number) =>
+    'object' in
+    readObject({ apiVersion: `${'g'.repeat(group)}/v1`, kind: `K${'i'.repeat(kind - 1)}`, metadata: { name: 'a' } }, [])
+  assert.deepEqual([read(63, 253), read(64, 253), read(63, 254)], [true, false, false])
+})
+
 const WIDGET = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: { name: 'w' } }
 const DEFINITION = {
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -5,7 +5,8 @@ import type { FieldProblem } from '../kind.ts'
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9])?$/
 const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const API_VERSION = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?v[0-9]+(?:(?:alpha|beta)[0-9]+)?$/
-const KIND = /^[A-Z][A-Za-z0-9]*$/
+const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/
+const LONGEST_GROUP = 253
 
 /** A manifest as an object of a cluster, or what is wrong with it. */
 export function readObject(
@@ -20,7 +21,7 @@ export function readObject(
   const { apiVersion, kind } = raw
   const metadata = isRecord(raw.metadata) ? raw.metadata : {}
   const { name, namespace } = metadata
-  if (typeof apiVersion !== 'string' || !API_VERSION.test(apiVersion))
+  if (typeof apiVersion !== 'string' || !API_VERSION.test(apiVersion) || apiVersion.lastIndexOf('/') > LONGEST_GROUP)
     return wrong(['apiVersion'], 'apiVersion is missing or is none')
   if (typeof kind !== 'string' || !KIND.test(kind)) return wrong(['kind'], 'kind is missing or is none')
   if (apiVersion === RELEASE.apiVersion && kind === RELEASE.kind)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { answer, check, keySchema, list, ms } from './schema-parts.ts'
+import { answer, check, list, ms, shownKey } from './schema-parts.ts'
 
 const hold = z.object({ node: z.string().optional(), guard: z.string(), reason: z.string(), allow: z.string() })
 
 export const cluster = z.object({
-  key: keySchema,
+  key: shownKey,
   name: z.string(),
   version: z.string(),
   endpoint: z.string(),

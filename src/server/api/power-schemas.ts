@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { keySchema, list, ms } from './schema-parts.ts'
+import { list, ms, shownKey } from './schema-parts.ts'
 
 const hold = z.object({
   tier: z.string().optional(),
@@ -22,7 +22,7 @@ const seen = z.enum(['on', 'off', 'unknown'])
 
 /** A cluster or site that is switched off and on: its tiers in order, with what each waits for. */
 export const power = z.object({
-  key: keySchema,
+  key: shownKey,
   name: z.string(),
   cluster: z.string().optional(),
   phase: z.enum(['On', 'PoweringOff', 'Off', 'PoweringOn', 'Held', 'Unknown']),

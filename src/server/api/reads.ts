@@ -90,7 +90,7 @@ export const READS: readonly Route[] = [
     'The manifest of a resource as it is in Git, without secrets; its fields alone for who did not sign in',
     {
       input: byKey,
-      output: z.object({ key: schemas.keySchema, yaml: z.string().optional() }),
+      output: z.object({ key: schemas.shownKey, yaml: z.string().optional() }),
       async handle({ controller, known }, { key }) {
         const yaml = await controller.manifest(key)
         return { key, ...defined({ yaml: yaml === undefined || known ? yaml : fieldsOnly(yaml) }) }

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
 export const list = <T extends z.ZodType>(item: T) => z.array(item).readonly()
-export const keySchema = z.string().min(1).max(512)
+/** A key that leaves the server. No limit: one that is longer than anybody thought would take the whole answer with it. */
+export const shownKey = z.string()
+/** A key that comes in. `Addon/name@Kind.group/namespace/name` has 895 characters at most. */
+export const keySchema = z.string().min(1).max(1_024)
 export const answer = z.enum(['yes', 'no', 'unknown'])
 /** Milliseconds: of the epoch where the name ends in `atMs` or `sinceMs`, else how long. */
 export const ms = z.number()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ROLES, SCOPES } from '../auth/roles.ts'
 import { cluster } from './cluster-schema.ts'
 import { power, powerPlan } from './power-schemas.ts'
-import { check, keySchema as key, list, ms } from './schema-parts.ts'
+import { check, shownKey as key, keySchema, list, ms } from './schema-parts.ts'
 
 // What leaves the server. Every answer is read through one of these, and fields that are not named here are dropped:
 // a field that somebody adds to the model is not public until somebody says so in this file.
@@ -407,4 +407,4 @@ export type CommitDiffOnPage = z.output<typeof commitDiff>
 export type WaitingRowOnPage = z.output<typeof waitingRow>
 export type DriftOnPage = z.output<typeof drift>
 export type HostOnPage = z.output<typeof host>
-export { cluster, key as keySchema, list, powerPlan }
+export { cluster, key as shownKey, keySchema, list, powerPlan }
