@@ -3,6 +3,7 @@ import { formatToken } from '../../k3s/token.ts'
 import type { ClusterSecrets, NodeSpec } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import { hypervisorRow } from '../../model/hypervisors.ts'
+import { CliError } from '../verb.ts'
 import type { MarkedThing } from './look.ts'
 
 /** A file of the directory that a person names: path below it, and text. Some of them are secrets. */
@@ -11,12 +12,19 @@ export interface HandedFile {
   readonly text: string
 }
 
-/** What makes a cluster itself, as K3s reads it, and how each node was set up. Pure. */
+/**
+ * What makes a cluster itself, as K3s reads it, and how each node was set up. Pure. Without the record there is nothing to
+ * hand over and no way to the cluster's Nodes, so the cluster is not left at all.
+ */
 export function clusterFiles(
-  { name, spec }: ClusterDeclaration,
-  secrets: ClusterSecrets,
+  { key, name, spec }: ClusterDeclaration,
+  secrets: ClusterSecrets | undefined,
   kubeconfig: string | undefined,
 ): readonly HandedFile[] {
+  if (secrets === undefined)
+    throw new CliError(
+      `CA and tokens of ${key} are not kept here, so nothing was taken off. Run croft cluster recover ${name} --from ${spec.servers[0]?.name ?? 'SERVER'}, then this again. If it was never made, take its declaration out of Git instead.`,
+    )
   const { caHash, password, agentPassword, formerPasswords, files } = secrets
   const tokenOf = (user: string, secret: typeof password) =>
     `${formatToken({ caHash, credentials: { user, password: secret.reveal() } })}\n`

@@ -153,10 +153,6 @@ async function handOver(
   for (const cluster of clusters) {
     const { deps } = await clusterTools(runtime, options)
     const secrets = await deps.vault.read(cluster.name)
-    if (secrets === undefined) {
-      runtime.err.write(`CA and tokens of ${cluster.name} are not kept here and were not handed over.\n`)
-      continue
-    }
     const entry = await kubeconfigEntry(runtime, options, cluster, YEAR_MS)
     files.push(...clusterFiles(cluster, secrets, entry === undefined ? undefined : renderKubeconfig(entry)))
   }

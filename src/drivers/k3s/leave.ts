@@ -1,10 +1,11 @@
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { segment } from '../../kubernetes/client.ts'
 import { annotationsOf, type Foreign, labelsOf, objectName } from '../../kubernetes/objects.ts'
+import type { ClusterSecrets } from '../../model/cluster.ts'
 import type { ClusterDeps, ClusterSurroundings } from '../cluster-port.ts'
 import { createAccess, type NodesAnswer } from './access.ts'
 import { MARKS, readWork } from './marks.ts'
-import { askProgram, placeProgram } from './node-lane.ts'
+import { askFactsOnly, askProgram, placeProgram } from './node-lane.ts'
 
 /** What every key of croft's on a Node begins with. */
 const OURS = 'croft.dev/'
@@ -24,12 +25,20 @@ export async function leaveNodes(
 ): Promise<ReadonlyMap<string, string>> {
   const { spec, name } = declaration
   const problems = new Map<string, string>()
+  const nodes = [...spec.servers, ...spec.agents].map((one) => one.name)
   const secrets = await deps.vault.read(name)
+  if (secrets === undefined) {
+    // Without its CA no one can ask the API, and that nothing is written down does not prove that nothing was formed.
+    const server = spec.servers[0]?.name ?? 'SERVER'
+    const why = `CA and tokens of ${name} are not kept here: run croft cluster recover ${name} --from ${server} first`
+    return new Map(nodes.map((node) => [node, why]))
+  }
   const access = createAccess(declaration, deps)
   try {
-    const listed = secrets?.formed === true ? await access.nodes(secrets, signal) : undefined
-    const client = secrets === undefined ? undefined : access.client(secrets)
-    for (const { name: node } of [...spec.servers, ...spec.agents]) {
+    const asked = await access.nodes(secrets, signal)
+    const listed = asked.api === 'yes' || secrets.formed ? asked : await doubted(asked, nodes, reached, secrets, signal)
+    const client = access.client(secrets)
+    for (const node of nodes) {
       const problem =
         (await leaveNode(client, listed, node, signal)) ??
         (disks.has(node) ? await leaveDisk(reached.get(node)?.shell, node, signal) : undefined)
@@ -41,15 +50,39 @@ export async function leaveNodes(
   return problems
 }
 
+/** What the silence of an API means where the record does not say that the cluster was formed. Undefined: there are no Nodes. */
+async function doubted(
+  silence: Exclude<NodesAnswer, { readonly api: 'yes' }>,
+  nodes: readonly string[],
+  reached: ClusterSurroundings['nodes'],
+  { caHash, firstServer }: ClusterSecrets,
+  signal: AbortSignal,
+): Promise<NodesAnswer | undefined> {
+  const because = (why: string) => ({ ...silence, message: `${silence.message}; ${why}` })
+  for (const node of nodes) {
+    const { machine, shell } = reached.get(node) ?? {}
+    if (machine?.exists === 'no') continue
+    if (shell === undefined) return because(`there is no way into ${node} to see whether it holds data`)
+    const facts = await askFactsOnly(shell, signal)
+    if (facts.is !== 'answer') return because(`${node} does not say whether it holds data`)
+    const { data, datastore, etcd } = facts.value
+    // The CA files that croft itself put on the first server are no data of K3s.
+    const filesAlone = node === firstServer && data === caHash && datastore === undefined && etcd === undefined
+    if (data !== 'none' && !filesAlone) return because(`${node} holds data of a cluster`)
+  }
+  return undefined
+}
+
 async function leaveNode(
   client: KubernetesClient | undefined,
+  /** Undefined: the cluster has no Nodes. */
   listed: NodesAnswer | undefined,
   name: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  // A cluster that was never formed has no Nodes.
-  if (listed === undefined || client === undefined) return undefined
+  if (listed === undefined) return undefined
   if (listed.api !== 'yes') return `the API does not answer, so croft's marks stay on its Node: ${listed.message}`
+  if (client === undefined) return `no way to the API is known, so croft's marks stay on its Node`
   const node = listed.nodes.find((one) => objectName(one) === name)
   const patch = node === undefined ? undefined : leavePatch(node)
   if (patch === undefined) return undefined
