@@ -12,6 +12,7 @@ import type { Store } from '../../store/port.ts'
 import { clusterTools, kubeconfigEntry } from '../clusters/opened.ts'
 import { clusterFiles, type HandedFile, importBlocks, inventory } from '../leave/hand-over.ts'
 import { type FoundMarks, findMarked, type LeaveTools } from '../leave/look.ts'
+import { whyNotThere } from '../leave/place.ts'
 import { type LeaveScope, scopeOf, wholeEstate } from '../leave/scope.ts'
 import { takeCroftOff } from '../leave/take-off.ts'
 import { writeHandedFiles } from '../leave/write-files.ts'
@@ -99,12 +100,12 @@ async function scopeAsked(runtime: Runtime, estate: Estate, store: Store, { word
   return scopeOf(estate, resolveKey(await runtime.kinds(), [...new Set(known)], word, undefined))
 }
 
-/** Where CA and tokens go. Beside the manifests they would be committed. */
+/** Where CA and tokens go, which is no place that could be committed. */
 function handOverPlace({ cwd }: Runtime, real: string, { to }: Options): string | undefined {
   if (typeof to !== 'string') return undefined
   const place = path.resolve(cwd, to)
-  if (place === real || place.startsWith(`${real}${path.sep}`))
-    throw new UsageError(`${to} is inside the directory with the manifests, and Git would get the keys. Name another.`)
+  const why = whyNotThere(real, place)
+  if (why !== undefined) throw new UsageError(`${to} ${why}. Name a directory outside with --to.`)
   return place
 }
 
