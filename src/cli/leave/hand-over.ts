@@ -1,6 +1,6 @@
 import { configYaml, nodeConfig } from '../../k3s/config.ts'
 import { formatToken } from '../../k3s/token.ts'
-import type { ClusterSecrets, NodeSpec } from '../../model/cluster.ts'
+import type { ClusterSecrets, ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import { hypervisorRow } from '../../model/hypervisors.ts'
 import { CliError } from '../verb.ts'
@@ -17,10 +17,11 @@ export interface HandedFile {
  * hand over and no way to the cluster's Nodes, so the cluster is not left at all.
  */
 export function clusterFiles(
-  { key, name, spec }: ClusterDeclaration,
+  cluster: ClusterDeclaration,
   secrets: ClusterSecrets | undefined,
   kubeconfig: string | undefined,
 ): readonly HandedFile[] {
+  const { key, name, spec } = cluster
   if (secrets === undefined)
     throw new CliError(
       `CA and tokens of ${key} are not kept here, so nothing was taken off. Run croft cluster recover ${name} --from ${spec.servers[0]?.name ?? 'SERVER'}, then this again. If it was never made, take its declaration out of Git instead.`,
@@ -39,30 +40,36 @@ export function clusterFiles(
     ...[...files].map(([path, secret]) => ({ path: `${name}/server/tls/${path}`, text: secret.reveal() })),
     ...[...spec.servers, ...spec.agents].map((node) => ({
       path: `${name}/nodes/${node.name}/config.yaml`,
-      text: `# K3s ${spec.version}, ${node.role}. Goes to /etc/rancher/k3s/config.yaml.\n${configYaml(nodeConfig(spec, node))}`,
+      text: `# K3s ${spec.version}, ${node.role}. Goes to /etc/rancher/k3s/config.yaml.\n${configOf(spec, node)}`,
     })),
+    { path: `${name}/inventory.ini`, text: inventory(cluster) },
   ]
 }
 
+/** config.yaml as it is, and what must be another in it where no server is left that could be joined. */
+function configOf(spec: ClusterSpec, node: NodeSpec): string {
+  // A single server has no other to join.
+  if (spec.servers.length === 1) return configYaml(nodeConfig(spec, node, 'first'))
+  const { endpoint } = spec
+  const joined = 'server' in endpoint ? endpoint.server : spec.servers[0]?.name
+  const again = `# To rebuild all servers, start this one first, with "cluster-init": true in place of "server".\n`
+  return `${node.name === joined ? again : ''}${configYaml(nodeConfig(spec, node))}`
+}
+
 /** An inventory for Ansible, in the groups that k3s-ansible knows. Pure. */
-export function inventory(clusters: readonly ClusterDeclaration[]): string {
-  const line = ({ name, nodeIps, machine }: NodeSpec, { hosts }: ClusterDeclaration) => {
+function inventory({ name, spec, hosts }: ClusterDeclaration): string {
+  const line = ({ name: node, nodeIps, machine }: NodeSpec) => {
     const target = 'host' in machine ? hosts.get(machine.host) : undefined
     const address = target?.address ?? nodeIps[0]
     return [
-      name,
+      node,
       ...(address === undefined ? [] : [`ansible_host=${address}`]),
       ...(target === undefined ? [] : [`ansible_port=${target.port}`, `ansible_user=${target.user}`]),
     ].join(' ')
   }
-  return clusters
-    .map((cluster) => {
-      const { name, spec } = cluster
-      const group = name.replaceAll(/[^A-Za-z0-9_]/g, '_')
-      const members = (nodes: readonly NodeSpec[]) => nodes.map((node) => `${line(node, cluster)}\n`).join('')
-      return `[${group}_server]\n${members(spec.servers)}\n[${group}_agent]\n${members(spec.agents)}\n[${group}:children]\n${group}_server\n${group}_agent\n\n[${group}:vars]\nk3s_version=${spec.version}\n`
-    })
-    .join('\n')
+  const group = name.replaceAll(/[^A-Za-z0-9_]/g, '_')
+  const members = (nodes: readonly NodeSpec[]) => nodes.map((node) => `${line(node)}\n`).join('')
+  return `[${group}_server]\n${members(spec.servers)}\n[${group}_agent]\n${members(spec.agents)}\n[${group}:children]\n${group}_server\n${group}_agent\n\n[${group}:vars]\nk3s_version=${spec.version}\n`
 }
 
 /** `import` blocks for OpenTofu: `tofu plan -generate-config-out=guests.tf` writes the rest. Pure. */
@@ -79,4 +86,13 @@ export function importBlocks(marked: readonly MarkedThing[]): string {
       ]
     })
     .join('\n')
+}
+
+/** The file of an earlier run with the blocks that are new: a second run marks only what the first could not leave. Pure. */
+export function withImports(before: string | undefined, blocks: string): string {
+  if (before === undefined || before.trim() === '') return blocks
+  const addressOf = (text: string) => /^\s*to\s*=\s*(\S+)/m.exec(text)?.[1]
+  const there = new Set(before.split(/^import\b/m).map(addressOf))
+  const fresh = blocks.split(/^(?=# )/m).filter((block) => block !== '' && !there.has(addressOf(block)))
+  return fresh.length === 0 ? before : `${before}\n${fresh.join('')}`
 }

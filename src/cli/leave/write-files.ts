@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { replaceFile } from '../../lib/atomic-file.ts'
 import type { HandedFile } from './hand-over.ts'
@@ -13,5 +13,15 @@ export async function writeHandedFiles(to: string, files: readonly HandedFile[])
     const file = path.join(to, name)
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
     await replaceFile(file, text)
+  }
+}
+
+/** What an earlier run handed over under this name. */
+export async function readHandedFile(to: string, name: string): Promise<string | undefined> {
+  try {
+    return await readFile(path.join(to, name), 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
   }
 }

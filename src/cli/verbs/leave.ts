@@ -10,12 +10,12 @@ import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
 import { holdAlone, openState } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'
 import { clusterTools, kubeconfigEntry } from '../clusters/opened.ts'
-import { clusterFiles, type HandedFile, importBlocks, inventory } from '../leave/hand-over.ts'
+import { clusterFiles, type HandedFile, importBlocks, withImports } from '../leave/hand-over.ts'
 import { type FoundMarks, findMarked, type LeaveTools } from '../leave/look.ts'
 import { whyNotThere } from '../leave/place.ts'
 import { type LeaveScope, scopeOf, wholeEstate } from '../leave/scope.ts'
 import { takeCroftOff } from '../leave/take-off.ts'
-import { writeHandedFiles } from '../leave/write-files.ts'
+import { readHandedFile, writeHandedFiles } from '../leave/write-files.ts'
 import { closing, stateOf } from '../load.ts'
 import type { EngineOptions, Runtime } from '../runtime.ts'
 import { kindNamed, resolveKey } from '../select.ts'
@@ -23,6 +23,7 @@ import { CliError, EXIT, type Options, UsageError, type Verb } from '../verb.ts'
 import { loadForOperation, noteOperation } from './machine/find.ts'
 
 const YEAR_MS = 365 * 24 * 3_600_000
+const IMPORTS = 'import.tf'
 
 /**
  * Croft's way out of one thing, a cluster or the whole estate: its marks, gates and programs go, everything else stays as
@@ -157,10 +158,9 @@ async function handOver(
     const entry = await kubeconfigEntry(runtime, options, cluster, YEAR_MS)
     files.push(...clusterFiles(cluster, secrets, entry === undefined ? undefined : renderKubeconfig(entry)))
   }
-  if (clusters.length > 0) files.push({ path: 'inventory.ini', text: inventory(clusters) })
   const blocks = importBlocks(marked)
-  if (blocks !== '') files.push({ path: 'import.tf', text: blocks })
   try {
+    if (blocks !== '') files.push({ path: IMPORTS, text: withImports(await readHandedFile(to, IMPORTS), blocks) })
     await writeHandedFiles(to, files)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
