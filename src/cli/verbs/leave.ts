@@ -34,6 +34,12 @@ export const run: Verb = async (runtime, [first, second], options) => {
   const { estate, real } = await loadForOperation(runtime, asked.directory)
   const file = stateOf(runtime, real, options)
   await using store = closing(await openState(runtime, file))
+  // Before the look: what a controller marks after it would keep its mark and be forgotten.
+  await using _alone = closing(
+    options.yes === true
+      ? await holdAlone(runtime, file, 'Stop the controller first: it would take everything back.')
+      : { close: async () => {} },
+  )
   const scope = await scopeAsked(runtime, estate, store.it, asked)
   const to = handOverPlace(runtime, real, options)
   const engineOptions: EngineOptions = { directory: real, state: file }
@@ -47,9 +53,6 @@ export const run: Verb = async (runtime, [first, second], options) => {
     runtime.out.write(`\nNothing was done. To leave, run ${[...again, ...place, '--yes'].join(' ')}\n`)
     return EXIT.ok
   }
-  await using _alone = closing(
-    await holdAlone(runtime, file, 'Stop the controller first: it would take everything back.'),
-  )
   if (to !== undefined) await handOver(runtime, engineOptions, scope, look, to)
   else if (scope.clusters.length > 0)
     throw new UsageError(
