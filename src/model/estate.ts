@@ -187,6 +187,8 @@ export interface KeptChoice {
   readonly addresses: readonly string[]
   /** What the hypervisor calls the host that it is on. */
   readonly node?: string
+  /** The connection that host belongs to: hosts that stand alone are often called the same. */
+  readonly connection?: string
 }
 
 export type KeptChoices = ReadonlyMap<ResourceKey, KeptChoice>

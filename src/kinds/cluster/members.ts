@@ -2,7 +2,7 @@ import { nearest } from '../../lib/nearest.ts'
 import type { NodeRole } from '../../model/cluster.ts'
 import { type Declaration, type ResourceKey, resourceKey, showOrigin } from '../../model/declaration.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import { findHost, nodeOf } from '../machines/bindings.ts'
+import { connectionOf, findHost, nodeOf } from '../machines/bindings.ts'
 import type { AgentFields, ServerFields } from './node-schema.ts'
 import type { ClusterFields } from './schema.ts'
 
@@ -215,11 +215,14 @@ function keptHost(
   namespace: string | undefined,
   lookup: Lookup,
 ): string | undefined {
-  const node = lookup.kept?.get(key)?.node
+  const { node, connection } = lookup.kept?.get(key) ?? {}
   if (node === undefined) return undefined
   return hosts.find((name) => {
     const host = findHost(name, namespace, lookup)
-    return host !== undefined && nodeOf(host) === node
+    if (host === undefined || nodeOf(host) !== node) return false
+    const bound = connectionOf(host, [], lookup)
+    const of = 'connection' in bound ? bound.connection : undefined
+    return of === undefined || connection === undefined || of === connection
   })
 }
 

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { findKind } from '../../kinds/registry.ts'
-import type { Estate, KeptChoice, KeptChoices } from '../../model/estate.ts'
-import { guestIn } from '../../model/resource.ts'
+import type { Connection, Estate, KeptChoice, KeptChoices } from '../../model/estate.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { guestIn, type ObservedResource, type Resource, type Survey } from '../../model/resource.ts'
 import { readTexts, told } from '../../source/testing/fixture.ts'
 import { link } from '../link.ts'
 import { fixedAddresses } from './addresses.ts'
+import { isKept, keptIn } from './kept.ts'
+import { observedWorld, type World } from './world.ts'
 
 /** A small site, as its manifests say it at one moment. */
 interface Site {
@@ -166,4 +169,99 @@ test('a machine does not keep what a manifest gives to something else, or that i
   assert.notDeepEqual(now(FIRST, '10.0.0.1'), ['10.0.0.1'], 'the gateway')
   assert.notDeepEqual(now(FIRST, '10.7.0.20'), ['10.7.0.20'], 'another network')
   assert.notDeepEqual(now({ ...FIRST, stated: { m2: 50 } }, '10.0.0.50'), ['10.0.0.50'], 'another machine states it')
+})
+
+/** Two Proxmox hosts that stand alone, both called pve. */
+function twinHosts(agents: number): Estate {
+  const fingerprint = Array.from({ length: 32 }, () => 'AA').join(':')
+  const bindings = { networks: { lan: { bridge: 'vmbr0' } }, storages: { files: 'local' } }
+  const texts = [
+    ...['a', 'b'].map((name) =>
+      document('Proxmox', name, { endpoint: `https://${name}:8006`, fingerprint, token: { env: 'TOKEN' } }),
+    ),
+    document('AddressPool', 'lan', { cidr: '10.0.0.0/24' }),
+    document('Network', 'lan', { addressPool: 'lan', gateway: '10.0.0.1' }),
+    document('Image', 'debian', { url: 'https://images.test/debian.qcow2', storage: 'files' }),
+    document('MachineClass', 'small', {
+      cpu: { cores: 1 },
+      memory: '1Gi',
+      disks: [{ size: '8Gi', image: 'debian', storage: 'files' }],
+      networks: [{ network: 'lan' }],
+    }),
+    document('Host', 'cow', { connection: 'a', node: 'pve', bindings }),
+    document('Host', 'hen', { connection: 'b', node: 'pve', bindings }),
+    document('Cluster', 'k', {
+      version: 'v1.34.3+k3s1',
+      class: 'small',
+      servers: [{ name: 's', host: 'cow' }],
+      agents: [{ name: 'a', count: agents, hosts: ['cow', 'hen'] }],
+    }),
+  ]
+  const read = readTexts(Object.fromEntries(texts.map((text, at) => [`${at}.yaml`, text])))
+  const estate = link(read, { findKind, problemAt: read.problemAt })
+  assert.deepEqual(told(estate.problems.filter(({ severity }) => severity === 'error')), [])
+  return estate
+}
+
+/** The connection of every agent. */
+function agentsOf({ resources }: Estate): Readonly<Record<string, string>> {
+  const agents = resources.filter(({ key }) => key.startsWith('Machine/a-'))
+  return Object.fromEntries(agents.map(({ key, connection }) => [key, connection]))
+}
+
+function worldWith(connection: string, guests: readonly Resource[]): World {
+  const shown = guests.map(
+    ({ uid, desired }, at): ObservedResource => ({
+      connection,
+      type: 'vm',
+      externalId: `${100 + at}`,
+      host: 'pve',
+      power: 'running',
+      mark: { uid },
+      close: { atMs: 0, config: { ipconfig0: `ip=${fixedAddresses(desired).join()}/24` } },
+    }),
+  )
+  const survey = { atMs: 0, complete: true, resources: shown, hosts: [], tasks: [] }
+  return observedWorld({ name: connection } as Connection, survey as unknown as Survey)
+}
+
+test('agents on hosts of one name stay each on the connection of their own, by what is seen and by the record alone', () => {
+  const first = twinHosts(4)
+  assert.deepEqual(agentsOf(first), {
+    'Machine/a-1': 'a',
+    'Machine/a-2': 'b',
+    'Machine/a-3': 'a',
+    'Machine/a-4': 'b',
+  })
+  // Where they are is not where a fresh link would put them.
+  const where: Readonly<Record<string, string>> = {
+    'Machine/a-1': 'b',
+    'Machine/a-2': 'b',
+    'Machine/a-3': 'a',
+    'Machine/a-4': 'a',
+  }
+  const on = (name: string) => first.resources.filter(({ key }) => where[key] === name)
+  const worlds = new Map(['a', 'b'].map((name) => [name, worldWith(name, on(name))]))
+  const records = new Map(
+    first.resources.flatMap(({ key, desired }) => {
+      const record = { key, connection: where[key], host: 'pve', addresses: fixedAddresses(desired) }
+      return where[key] === undefined ? [] : [[key, record as ResourceRecord] as const]
+    }),
+  )
+  const nobody = new Map(['a', 'b'].map((name) => [name, worldWith(name, [])]))
+  for (const [what, seen, known] of [
+    ['seen and remembered', worlds, records],
+    ['the store was lost', worlds, new Map<string, ResourceRecord>()],
+    ['only remembered', nobody, records],
+  ] as const) {
+    const kept = keptIn(first, seen, { records: known, intentions: new Map() })
+    assert.ok(!isKept(first, kept), what)
+    const estate = first.keeping?.(kept)
+    assert.ok(estate)
+    assert.deepEqual(agentsOf(estate), where, what)
+    assert.ok(isKept(estate, kept), what)
+    const grown = twinHosts(6).keeping?.(kept)
+    assert.ok(grown)
+    assert.deepEqual(agentsOf(grown), { ...where, 'Machine/a-5': 'a', 'Machine/a-6': 'b' }, what)
+  }
 })

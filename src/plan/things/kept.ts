@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { defined } from '../../lib/defined.ts'
 import type { Estate, KeptChoice, KeptChoices } from '../../model/estate.ts'
+import type { ResourceRecord } from '../../model/record.ts'
 import { guestIn, type Resource } from '../../model/resource.ts'
 import { addressesOf, fixedAddresses } from './addresses.ts'
 import type { Ledger, World } from './world.ts'
@@ -20,29 +21,42 @@ export function keptIn(
     const { key, desired } = resource
     if (guestIn(desired) === undefined) continue
     const record = records.get(key)
-    const seen = seenOf(resource, worlds.get(resource.connection), record?.externalId)
+    const intention = intentions.get(key)
+    const seen = seenOf(resource, worlds, record)
     const shown = seen === undefined ? [] : addressesOf(seen)
     const told = record?.details?.addresses?.split(',') ?? []
     const addresses = record?.addresses ?? [shown, learned.get(key) ?? [], told].find((some) => some.length > 0) ?? []
-    const node = seen?.host ?? intentions.get(key)?.host ?? record?.host
-    if (addresses.length > 0 || node !== undefined) found.set(key, { addresses, ...defined({ node }) })
+    const at = [seen, intention, record].find((one) => one?.host !== undefined)
+    if (addresses.length > 0 || at !== undefined)
+      found.set(key, { addresses, ...defined({ node: at?.host, connection: at?.connection }) })
   }
   return found
 }
 
-function seenOf({ uid, policy }: Resource, world: World | undefined, externalId: string | undefined) {
-  const marked = world?.marked.get(uid) ?? []
-  const ours = marked.find((one) => one.externalId === externalId) ?? marked[0]
-  return ours ?? (policy.adopt === undefined ? undefined : world?.guests.get(policy.adopt))
+/**
+ * Returns the guest of a machine. It is looked for where the record says that it is, for a declaration that leaves the host to
+ * croft may be linked elsewhere at first; without a record it may be anywhere.
+ */
+function seenOf(resource: Resource, worlds: ReadonlyMap<string, World>, record: ResourceRecord | undefined) {
+  const places =
+    record === undefined ? [resource.connection, ...worlds.keys()] : [record.connection, resource.connection]
+  for (const place of places) {
+    const marked = worlds.get(place)?.marked.get(resource.uid) ?? []
+    const ours = marked.find((one) => one.externalId === record?.externalId) ?? marked[0]
+    if (ours !== undefined) return ours
+  }
+  const { adopt } = resource.policy
+  return adopt === undefined ? undefined : worlds.get(resource.connection)?.guests.get(adopt)
 }
 
 /** Reports whether every machine is declared with the host and the addresses that it has. */
 export function isKept({ resources }: Pick<Estate, 'resources'>, kept: KeptChoices): boolean {
-  return resources.every(({ key, desired, placement }) => {
+  return resources.every(({ key, desired, placement, connection }) => {
     const has = kept.get(key)
     const guest = guestIn(desired)
     if (has === undefined || guest === undefined) return true
-    const isThere = placement !== undefined || has.node === undefined || has.node === guest.host
+    const isHere = has.node === guest.host && (has.connection ?? connection) === connection
+    const isThere = placement !== undefined || has.node === undefined || isHere
     return isThere && fixedAddresses(desired).every((address) => isIPv6(address) || has.addresses.includes(address))
   })
 }
