@@ -2,7 +2,7 @@ import { defined } from '../lib/defined.ts'
 import { causeOf } from '../lib/failed-on.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { ownerOf, type ResourceKey } from '../model/declaration.ts'
-import { clusterName, type Estate } from '../model/estate.ts'
+import { clusterName, type Estate, type KeptChoices } from '../model/estate.ts'
 import { type ForeignObject, foreignKey, type PermittedRead } from '../model/foreign-object.ts'
 import type { ConnectionNote } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -15,12 +15,12 @@ import { observedFrom } from './resource-passes.ts'
 /** What an engine has seen that declarations take values from: the next pass begins with it. */
 export interface LateMemory {
   known: KnownObjects
-  /** Addresses that close looks showed, by machine. */
-  addresses: ReadonlyMap<ResourceKey, readonly string[]>
+  /** What close looks showed that machines have. */
+  kept: KeptChoices
 }
 
 export function nothingSeen(): LateMemory {
-  return { known: new Map(), addresses: new Map() }
+  return { known: new Map(), kept: new Map() }
 }
 
 /** The estate by what was seen before. */

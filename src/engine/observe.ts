@@ -141,9 +141,9 @@ export async function observe(
 function showsMore({ keeping }: Estate, { estate, observation, ledger }: Observed, late: LateMemory): boolean {
   if (keeping === undefined) return false
   const kept = keptIn(estate, observation.worlds, ledger)
-  const before = late.addresses
-  late.addresses = new Map([...kept].map(([key, { addresses }]) => [key, addresses]))
-  const isNew = [...late.addresses].some(([key, addresses]) => addresses.join() !== (before.get(key) ?? []).join())
+  const before = late.kept
+  late.kept = kept
+  const isNew = [...kept].some(([key, { addresses }]) => addresses.join() !== (before.get(key)?.addresses ?? []).join())
   return isNew && !isKept(estate, kept)
 }
 
@@ -254,7 +254,7 @@ export async function lookOver(
   let declared = first
   if (linked.keeping !== undefined) {
     const worlds = worldsOf(first, surveyed.factsByConnection, surveyed.unseen)
-    const kept = keptIn(first, worlds, remembered.ledger, late.addresses)
+    const kept = keptIn(first, worlds, remembered.ledger, late.kept)
     if (!isKept(first, kept)) declared = await whole(linked.keeping(kept))
   }
   return { startedMs, declared: withUnproven(declared, unread, records, startedMs), surveyed, remembered, swept }

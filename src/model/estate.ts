@@ -185,6 +185,8 @@ export interface Estate {
 export interface KeptChoice {
   /** What croft gave it comes first. */
   readonly addresses: readonly string[]
+  /** Only the guest itself says so, which may say anything: no record and no configuration does. */
+  readonly told?: true
   /** What the hypervisor calls the host that it is on. */
   readonly node?: string
   /** The connection that host belongs to: hosts that stand alone are often called the same. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Declaration } from '../../model/declaration.ts'
+import type { KeptChoice } from '../../model/estate.ts'
 import { addressPool } from '../address-pool.ts'
 import { givenAddresses } from './addresses.ts'
 import { declare, expand, lookupOf } from './testing/fixture.ts'
@@ -228,4 +229,32 @@ test('no machine may state the address of its network, nor the broadcast address
   assert.deepEqual(addresses([machine('a', '10.0.0.1')], pool({ cidr: '10.0.0.0/31' })), {
     a: '10.0.0.1 is used twice: here and by the gateway of Network/lan',
   })
+})
+
+test('what a guest says of itself takes no address from a machine that is known to have it, nor one that no pool gives out', () => {
+  const from = pool({ ranges: [{ from: '10.0.0.10', to: '10.0.0.40' }] })
+  const lan = declare('Network', 'lan', { addressPool: 'lan', gateway: '10.0.0.1', dns: { servers: ['10.0.0.12'] } })
+  const all = [machine('a'), machine('m')]
+  const given = (kept: Readonly<Record<string, KeptChoice>>) => {
+    const has = new Map(Object.entries(kept).map(([name, choice]) => [`Machine/${name}`, choice]))
+    const lookup = { ...lookupOf([from, lan, host, ...all]), kept: has }
+    return all.map((one) => givenAddresses(one as never, lookup).addresses[0]?.address)
+  }
+  const [free = '', other = ''] = given({})
+  const said = (address: string) => ({ addresses: [address], told: true as const })
+  const has = (address: string) => ({ addresses: [address] })
+  for (const [what, kept, wanted] of [
+    ['another machine has it', { a: said('10.0.0.33'), m: has('10.0.0.33') }, [free, '10.0.0.33']],
+    ['the other way round', { a: has('10.0.0.33'), m: said('10.0.0.33') }, ['10.0.0.33', other]],
+    ['both say so', { a: said('10.0.0.33'), m: said('10.0.0.33') }, ['10.0.0.33', other]],
+    ['nobody else has it', { a: said('10.0.0.33') }, ['10.0.0.33', other]],
+    ['the last of the range', { a: said('10.0.0.40') }, ['10.0.0.40', other]],
+    ['beyond the range', { a: said('10.0.0.41') }, [free, other]],
+    ['before the range', { a: said('10.0.0.9') }, [free, other]],
+    ['the name server', { a: said('10.0.0.12') }, [free, other]],
+    ['one of its own after others', { a: { addresses: ['10.0.0.12', '10.0.0.33'], told: true } }, ['10.0.0.33', other]],
+    ['known to be the name server', { a: has('10.0.0.12') }, ['10.0.0.12', other]],
+    ['known to be beyond the range', { a: has('10.0.0.99') }, ['10.0.0.99', other]],
+  ] as const)
+    assert.deepEqual(given(kept), wanted, what)
 })

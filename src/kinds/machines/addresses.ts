@@ -82,16 +82,33 @@ function allocate(lookup: Lookup): Book {
   }
   // Two names that point to the same place must always settle it the same way, whatever order the files are in.
   wishes.sort((a, b) => (place(a.machine, a.index) < place(b.machine, b.index) ? -1 : 1))
-  const without = wishes.filter((wish) => !keep(wish, lookup, taken.owned, book))
+  const known = wishes.filter((wish) => !keep(wish, lookup, taken, book))
+  // What a guest says of itself takes no address from a machine that is known to have it.
+  const without = known.filter((wish) => !keepTold(wish, lookup, taken, book))
   for (const wish of without) choose(wish, taken, book)
   return book
 }
 
-/** Gives the machine the address that it has. False: it has none of this network, or a manifest gives it to another. */
-function keep(wish: AddressRequest, lookup: Lookup, owned: Map<string, string>, book: Book): boolean {
-  const { machine, pool } = wish
-  const has = lookup.kept?.get(machine.key)?.addresses ?? []
-  const kept = has.find((address) => isIPv4(address) && ipv4InNetwork(address, pool.spec.cidr) && !owned.has(address))
+/** Gives the machine the address that it is known to have. False: it has none of this network, or a manifest gives it to another. */
+function keep(wish: AddressRequest, lookup: Lookup, { owned }: Taken, book: Book): boolean {
+  const has = lookup.kept?.get(wish.machine.key)
+  return has !== undefined && has.told !== true && keepFirst(wish, has.addresses, owned, book)
+}
+
+/** The same by what only the guest says: it may say anything, so only what the pool could have given counts. */
+function keepTold(wish: AddressRequest, lookup: Lookup, { owned, expected }: Taken, book: Book): boolean {
+  const has = lookup.kept?.get(wish.machine.key)
+  if (has?.told !== true) return false
+  const ranges = placesOf(wish.pool.spec)
+  const possible = has.addresses.filter(
+    (address) => isIPv4(address) && isWithin(ranges, address) && !expected.has(address),
+  )
+  return keepFirst(wish, possible, owned, book)
+}
+
+function keepFirst(wish: AddressRequest, has: readonly string[], owned: Map<string, string>, book: Book): boolean {
+  const { cidr } = wish.pool.spec
+  const kept = has.find((address) => isIPv4(address) && ipv4InNetwork(address, cidr) && !owned.has(address))
   if (kept === undefined) return false
   give(wish, kept, owned, book)
   return true
@@ -188,6 +205,11 @@ function placesOf(pool: AddressPoolSpec): readonly AddressRange[] {
   }
   const { first, last } = ipv4Network(pool.cidr)
   return [{ first: first + 1, count: Math.max(0, last - first - 1) }]
+}
+
+function isWithin(ranges: readonly AddressRange[], address: string): boolean {
+  const at = ipv4Number(address)
+  return ranges.some(({ first, count }) => at >= first && at < first + count)
 }
 
 function addressAt(places: readonly AddressRange[], index: number): string {

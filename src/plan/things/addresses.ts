@@ -132,11 +132,16 @@ function ownAddresses({ connections, clusters = [] }: Estate): ReadonlyMap<strin
 const CONFIG = /^(?:ipconfig|net)\d+$/
 
 /** The addresses that a guest is configured with, then those that its agent tells. */
-export function addressesOf({ close }: ObservedResource): readonly string[] {
+export function addressesOf(observed: ObservedResource): readonly string[] {
+  return distinct([...configuredAddresses(observed), ...(observed.close?.addresses ?? [])])
+}
+
+/** The addresses that the hypervisor hands to a guest: what runs inside has no say in them. */
+export function configuredAddresses({ close }: ObservedResource): readonly string[] {
   const configured = Object.entries(close?.config ?? {}).flatMap(([name, value]) =>
     CONFIG.test(name) && typeof value === 'string' ? inOptions(value) : [],
   )
-  return distinct([...configured, ...(close?.addresses ?? [])])
+  return distinct(configured)
 }
 
 /** `ip=192.168.4.20/24,gw=192.168.4.1` */

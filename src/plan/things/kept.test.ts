@@ -265,3 +265,37 @@ test('agents on hosts of one name stay each on the connection of their own, by w
     assert.deepEqual(agentsOf(grown), { ...where, 'Machine/a-5': 'a', 'Machine/a-6': 'b' }, what)
   }
 })
+
+test('an address is told where only the guest says so: in this look, in one before, or in the record of one', () => {
+  const one = estateOf(FIRST).resources.find(({ key }) => key === 'Machine/m1')
+  assert.ok(one)
+  const guest = (config: Readonly<Record<string, string>>, addresses: readonly string[]): ObservedResource => ({
+    connection: 'home',
+    type: 'vm',
+    externalId: '100',
+    host: 'cow',
+    power: 'running',
+    mark: { uid: one.uid },
+    close: { atMs: 0, config, addresses },
+  })
+  const set = { ipconfig0: 'ip=10.0.0.20/24' }
+  const record = (more: Partial<ResourceRecord>) => ({ key: one.key, connection: 'home', ...more }) as ResourceRecord
+  const before = { addresses: ['10.0.0.22'] }
+  for (const [what, seen, remembered, learned, wanted] of [
+    ['configured', guest(set, ['10.0.0.21']), undefined, undefined, ['10.0.0.20']],
+    ['given by croft', guest({}, ['10.0.0.21']), record({ addresses: ['10.0.0.23'] }), undefined, ['10.0.0.23']],
+    ['said', guest({}, ['10.0.0.21']), undefined, undefined, ['10.0.0.21', 'told']],
+    ['said, and known before', guest({}, ['10.0.0.21']), undefined, before, ['10.0.0.22']],
+    ['silent, and said before', guest({}, []), undefined, { ...before, told: true }, ['10.0.0.22', 'told']],
+    ['silent', guest({}, []), record({ details: { addresses: '10.0.0.24' } }), undefined, ['10.0.0.24', 'told']],
+  ] as const) {
+    const survey = { atMs: 0, complete: true, resources: [seen], hosts: [], tasks: [] } as unknown as Survey
+    const kept = keptIn(
+      { resources: [one] },
+      new Map([['home', observedWorld({ name: 'home' } as Connection, survey)]]),
+      { records: new Map(remembered === undefined ? [] : [[one.key, remembered]]), intentions: new Map() },
+      new Map(learned === undefined ? [] : [[one.key, learned]]),
+    ).get(one.key)
+    assert.deepEqual([...(kept?.addresses ?? []), ...(kept?.told === true ? ['told'] : [])], wanted, what)
+  }
+})

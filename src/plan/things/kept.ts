@@ -3,18 +3,19 @@ import { defined } from '../../lib/defined.ts'
 import type { Estate, KeptChoice, KeptChoices } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { guestIn, type Resource } from '../../model/resource.ts'
-import { addressesOf, fixedAddresses } from './addresses.ts'
+import { addressesOf, configuredAddresses, fixedAddresses } from './addresses.ts'
 import type { Ledger, World } from './world.ts'
 
 /**
  * Returns the host and the addresses of every declared machine. The addresses that croft gave it count before those that the
- * world shows: a person may have changed them there, and that is drift. `learned` are addresses of earlier close looks.
+ * world shows: a person may have changed them there, and that is drift. `learned` is what earlier close looks showed. What a guest alone says of
+ * itself comes last.
  */
 export function keptIn(
   { resources }: Pick<Estate, 'resources'>,
   worlds: ReadonlyMap<string, World>,
   { records, intentions }: Pick<Ledger, 'records' | 'intentions'>,
-  learned: ReadonlyMap<string, readonly string[]> = new Map(),
+  learned: KeptChoices = new Map(),
 ): KeptChoices {
   const found = new Map<string, KeptChoice>()
   for (const resource of resources) {
@@ -23,12 +24,21 @@ export function keptIn(
     const record = records.get(key)
     const intention = intentions.get(key)
     const seen = seenOf(resource, worlds, record)
-    const shown = seen === undefined ? [] : addressesOf(seen)
-    const told = record?.details?.addresses?.split(',') ?? []
-    const addresses = record?.addresses ?? [shown, learned.get(key) ?? [], told].find((some) => some.length > 0) ?? []
+    const configured = seen === undefined ? [] : configuredAddresses(seen)
+    const before = learned.get(key)
+    const said = seen === undefined ? [] : addressesOf(seen)
+    const remembered = record?.details?.addresses?.split(',') ?? []
+    const sources: readonly Pick<KeptChoice, 'addresses' | 'told'>[] = [
+      { addresses: record?.addresses ?? configured },
+      ...(before === undefined || before.told === true ? [] : [before]),
+      { addresses: said, told: true },
+      ...(before === undefined ? [] : [before]),
+      { addresses: remembered, told: true },
+    ]
+    const { addresses, told } = sources.find((one) => one.addresses.length > 0) ?? { addresses: [] }
     const at = [seen, intention, record].find((one) => one?.host !== undefined)
     if (addresses.length > 0 || at !== undefined)
-      found.set(key, { addresses, ...defined({ node: at?.host, connection: at?.connection }) })
+      found.set(key, { addresses, ...defined({ told, node: at?.host, connection: at?.connection }) })
   }
   return found
 }
