@@ -182,7 +182,10 @@ async function after(note: NoteGranted, message: string, effect: () => Promise<v
 function revertOf(entry: PlanEntry, { name }: Actor): Consent {
   const { key, action } = entry
   const doing = action.do === 'hold' ? action.held : isDoing(action) ? action : undefined
-  const shown = action.do === 'nothing' ? undefined : doing === undefined ? [] : shownList(entry, doing)
+  // What the plan shows of a hold may say more than the action itself does.
+  const held = action.do === 'hold' ? action.shows : undefined
+  const listed = held ?? (doing === undefined ? [] : shownList(entry, doing))
+  const shown = action.do === 'nothing' ? undefined : listed
   return { by: name, key, guard: 'drift', ...defined({ shown }) }
 }
 

@@ -89,6 +89,19 @@ test('[D-07] an approved deletion to which a person has attached one more disk a
   await harness.stop()
 })
 
+test('the drift of a machine that was restored with another birth is put back when a person asks for it', async () => {
+  const harness = await started()
+  guestOf(harness).config.set('smbios1', 'uuid=11111111-2222-3333-4444-555555555555')
+  guestOf(harness).config.set('memory', '1024')
+  await harness.until(() => heldBy(harness) === 'drift', HOUR_MS)
+  const action = rowOf(harness)?.action
+  assert.match(action?.do === 'hold' ? (action.shows ?? []).join() : '', /born as uuid 11111111/)
+  const answer = await harness.controller.ask({ wish: 'revert-drift', key: NAME }, ANNA)
+  assert.equal(answer.message, `${NAME} will be put back as Git declares it`)
+  await harness.until(() => guestOf(harness).config.get('memory') === '2048', 600_000)
+  await harness.stop()
+})
+
 test('what is held is approved only as the page showed it', async () => {
   const harness = await started()
   guestOf(harness).config.set('memory', '1024')
