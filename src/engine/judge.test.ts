@@ -237,3 +237,14 @@ test('what was not read in this pass keeps what was known of it; what is not the
   assert.equal(ready({ before, present: false }), 'Absent')
   assert.equal(ready({ present: false, unread: true }), 'Absent')
 })
+
+test('addresses are in force where a machine has read the document that declares them, and not where another one is ignored', () => {
+  const read = { present: true, addresses: ['10.0.0.20'], action: { do: 'nothing' } } as const
+  const addresses = (more: Partial<ResourcePass>) =>
+    judge(caseOf({ ...read, ...more }), NOW, seededRandom(1)).record.addresses
+  const before = { ...judge(caseOf({ present: true }), NOW, seededRandom(1)).record, addresses: ['10.0.0.10'] }
+  assert.deepEqual(addresses({}), ['10.0.0.20'])
+  assert.deepEqual(addresses({ before }), ['10.0.0.20'])
+  assert.equal(addresses({ readsOther: true }), undefined)
+  assert.deepEqual(addresses({ before, readsOther: true }), ['10.0.0.10'])
+})

@@ -128,9 +128,9 @@ function declaredHostOf(one: ResourcePass, before: ResourceRecord): Pick<Resourc
   return host === undefined ? {} : { declaredHost: host }
 }
 
-/** A change of addresses that waits or is held gives the machine none: it has those that it was made with. */
+/** A change of addresses that waits, is held or is ignored gives the machine none: it has those that it was made with. */
 function addressesOf(one: ResourcePass, before: ResourceRecord, created: boolean): Pick<ResourceRecord, 'addresses'> {
-  const isInForce = created || (one.seen && one.entry.action.do === 'nothing')
+  const isInForce = created || (one.seen && one.entry.action.do === 'nothing' && one.readsOther !== true)
   const addresses = isInForce ? one.addresses : before.addresses
   return addresses === undefined || addresses.length === 0 ? {} : { addresses }
 }

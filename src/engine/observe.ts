@@ -20,6 +20,7 @@ import { withUnproven } from '../plan/things/unread.ts'
 import { refuseUnread, secretsOf } from '../plan/things/unread-secrets.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
+import { askForKept } from './ask-for-kept.ts'
 import { withDrills } from './clusters/drills.ts'
 import { observeClusters, type ReachedCluster, surroundingsOfAll } from './clusters/observe.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
@@ -253,8 +254,10 @@ export async function lookOver(
   const { records, unread } = remembered.ledger
   let declared = first
   if (linked.keeping !== undefined) {
-    const worlds = worldsOf(first, surveyed.factsByConnection, surveyed.unseen)
-    const kept = keptIn(first, worlds, remembered.ledger, late.kept)
+    const { factsByConnection, unseen } = surveyed
+    const look = () => keptIn(first, worldsOf(first, factsByConnection, unseen), remembered.ledger, late.kept)
+    const before = look()
+    const kept = (await askForKept(first, factsByConnection, before, startedMs, signal)) ? look() : before
     if (!isKept(first, kept)) declared = await whole(linked.keeping(kept))
   }
   return { startedMs, declared: withUnproven(declared, unread, records, startedMs), surveyed, remembered, swept }

@@ -50,7 +50,7 @@ export async function lookForReadiness(
 }
 
 /** A machine that takes long to come up is asked less and less often: many of them would keep the host from its work. */
-function isItsTurn({ waited }: ConnectionMemory, externalId: string, nowMs: number): boolean {
+export function isItsTurn({ waited }: ConnectionMemory, externalId: string, nowMs: number): boolean {
   const known = waited.get(externalId)
   // A wall clock that was set back would keep everybody waiting until it has caught up: then the wait begins anew.
   const before = known !== undefined && known.askedMs <= nowMs ? known : undefined

@@ -47,6 +47,8 @@ export interface ResourcePass {
   readonly declaredHost?: string
   /** Of a guest: the fixed addresses that are declared. */
   readonly addresses?: readonly string[]
+  /** It has not read the document that is declared now: addresses in that are not those that it has. */
+  readonly readsOther?: true
   /** Nothing declares it, and all that could was read. */
   readonly absent?: true
   /** Who moved it, where it has just been seen to have drifted. */

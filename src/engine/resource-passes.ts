@@ -6,7 +6,7 @@ import type { Expressions } from '../model/expressions.ts'
 import { mayBeCalled } from '../model/grant.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { guestIn, isBeingMade, type ObservedResource, type Resource } from '../model/resource.ts'
+import { guestIn, isBeingMade, type ObservedResource, type Resource, readsDeclaredSeed } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import { fixedAddresses } from '../plan/things/addresses.ts'
 import { isHeldAt, isSameGuest } from '../plan/things/births.ts'
@@ -77,6 +77,9 @@ export function casesOf(
       ...(Object.keys(details).length === 0 ? {} : { details }),
       ...(guest === undefined || guest.moveHere?.once === true ? {} : { declaredHost: guest.host }),
       ...(resource === undefined || guest === undefined ? {} : { addresses: fixedAddresses(resource.desired) }),
+      ...(resource === undefined || observed === undefined || readsDeclaredSeed(resource, observed)
+        ? {}
+        : { readsOther: true as const }),
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
     }
   }

@@ -134,6 +134,15 @@ export interface Mark {
   readonly unseeding?: string
 }
 
+/** Reports whether a guest has read the document that its declaration has now. One without any has nothing to read. */
+export function readsDeclaredSeed(
+  { desired }: Pick<Resource, 'desired'>,
+  { mark }: Pick<ObservedResource, 'mark'>,
+): boolean {
+  const seed = desired.type === 'vm' ? desired.vm.seed : undefined
+  return seed === undefined || (mark?.seed !== undefined && seed.hash.startsWith(mark.seed))
+}
+
 /** What of a policy a mark carries, so that a directory without a database knows it too. */
 export function keptBy({ protect, serverOf }: Policy): Pick<Mark, 'protect' | 'serverOf'> {
   return { ...(protect ? { protect: true as const } : {}), ...(serverOf === undefined ? {} : { serverOf }) }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { disruptionOf } from '../../src/plan/disruption.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
-import { estateFrom } from './manifests.ts'
+import { estateFrom, IMAGE } from './manifests.ts'
 import { type Simulation, simulate } from './run.ts'
 
 const document = (kind: string, name: string, spec: object) =>
@@ -89,3 +89,69 @@ test('an address that a manifest states is given, as a disruption that the plan 
   assert.equal(await run.untilSettled(run.start()), 'settled')
   assert.deepEqual(cards(run), { git, pihole, mail: 'ip=192.168.4.200/24' })
 })
+
+/** VMs that read their address, from a pool that ends there, in a seed at their first boot. */
+function seededSite(to: number, onChange: string) {
+  const machine = (name: string) =>
+    JSON.stringify({
+      apiVersion: 'croft.dev/v1alpha1',
+      kind: 'Machine',
+      metadata: { name, annotations: { 'croft.dev/replace': 'allowed' } },
+      spec: {
+        host: 'fun-bedbug',
+        cpu: { cores: 1 },
+        memory: '1Gi',
+        disks: [{ size: '20Gi', image: 'noble', storage: 'disks' }],
+        networks: [{ network: 'lan' }],
+        user: 'ops',
+        agent: true,
+        cloudInit: { onChange },
+      },
+    })
+  const bindings = { networks: { lan: { bridge: 'vmbr0' } }, storages: { disks: 'local', files: 'local' } }
+  return estateFrom({
+    'connection.yaml': document('Proxmox', 'default', {
+      endpoint: 'https://127.0.0.1:8006',
+      token: { env: 'PROXMOX_TOKEN' },
+      vmids: { from: 300, to: 399 },
+    }),
+    'image.yaml': document('Image', 'noble', {
+      url: `https://cloud-images.ubuntu.com/noble/current/${IMAGE}`,
+      storage: 'files',
+    }),
+    'pool.yaml': document('AddressPool', 'lan', {
+      cidr: '192.168.4.0/24',
+      ranges: [{ from: '192.168.4.120', to: `192.168.4.${to}` }],
+    }),
+    'network.yaml': document('Network', 'lan', { addressPool: 'lan', gateway: '192.168.4.1' }),
+    'host.yaml': document('Host', 'fun-bedbug', { bindings }),
+    ...Object.fromEntries(NAMES.map((name) => [`${name}.yaml`, machine(name)])),
+  })
+}
+
+function remembered(run: Simulation): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    NAMES.map((name) => [name, run.disk.records.get(`Machine/${name}`)?.addresses?.join() ?? 'none']),
+  )
+}
+
+for (const onChange of ['ignore', 'rerun', 'replace'])
+  test(`a pool that grows and a store that is lost renumber no seeded VM that has onChange: ${onChange}`, async () => {
+    const small = seededSite(123, onChange)
+    assert.deepEqual(
+      small.problems.filter(({ severity }) => severity === 'error'),
+      [],
+    )
+    const run = simulate({ seed: 5, estate: small })
+    assert.equal(await run.untilSettled(run.start()), 'settled')
+    const before = remembered(run)
+    assert.equal(new Set(Object.values(before)).size, 3)
+    const writes = run.datacentre.writes.length
+    run.estate = seededSite(187, onChange)
+    run.disk = createMemoryStore().disk
+    const reports = await run.passes(run.start(), 4)
+    const notes = reports.at(-1)?.plan.entries.flatMap((entry) => entry.notes ?? [])
+    assert.deepEqual(notes, [], 'the declared seed is the one that was read')
+    assert.deepEqual(remembered(run), before)
+    assert.deepEqual(run.datacentre.writes.slice(writes), [])
+  })
