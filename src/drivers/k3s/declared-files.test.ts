@@ -58,6 +58,30 @@ test('an address that is announced by another release, or no longer, restarts no
   assert.deepEqual(paths(lab, 's1'), [REGISTRIES_FILE], "a person's registries.yaml stays")
 })
 
+test('with several servers the objects go with the last file', async () => {
+  const names = ['s1', 's2', 's3']
+  const lab = driverLab(names.join(' '), { endpoint: ANNOUNCED })
+  await lab.until(allReady('s1 s2 s3'), 900)
+  await lab.clock.advanceTo(lab.clock.now() + 120_000)
+  const daemonSet = '/apis/apps/v1/namespaces/kube-system/daemonsets/kube-vip'
+  assert.equal((await lab.call('GET', daemonSet)).status, 200)
+  lab.done.length = 0
+  lab.spec = { ...lab.spec, endpoint: VIP }
+  lab.restart()
+  const blind = await lab.perform({ verb: 'put-files', node: 's1' })
+  assert.match(JSON.stringify(blind), /"NotSeen".*s2 has not said which files it has/)
+  await settled(lab)
+  assert.deepEqual(
+    names.map((name) => paths(lab, name)),
+    [[], [], []],
+  )
+  assert.equal((await lab.call('GET', daemonSet)).status, 404)
+  assert.deepEqual(
+    lab.done.map(({ step }) => `${step.verb} ${step.node}`),
+    names.map((name) => `put-files ${name}`),
+  )
+})
+
 describe('the difference', () => {
   const spec = (more: Partial<ClusterSpec> = {}) => clusterSpec('s1 a1', { endpoint: VIP, ...more })
   const server = { role: 'server' } as const

@@ -55,4 +55,9 @@ test('labels and taints change through the API, restart nothing, and what left G
   const { metadata, spec } = await nodeOf(lab, 'a1')
   assert.deepEqual([metadata.labels.room, metadata.labels.mine, spec.taints ?? []], [undefined, 'stays', []])
   assert.equal((await lab.look()).observed.nodes.length, 2)
+  await lab.call('PATCH', '/api/v1/nodes/a1', { metadata: { labels: { room: 'attic' } } })
+  lab.done.length = 0
+  await settled()
+  assert.equal((await nodeOf(lab, 'a1')).metadata.labels.room, 'attic', 'another set it to what the node joined with')
+  assert.deepEqual(lab.done, [])
 })

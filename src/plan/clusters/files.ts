@@ -1,27 +1,44 @@
 import { configHash } from '../../k3s/config.ts'
-import { fileDifference } from '../../k3s/node-files.ts'
-import { type ClusterFinding, merge, NOTHING, stepOn } from './finding.ts'
+import { type FileDifference, fileDifference } from '../../k3s/node-files.ts'
+import { type ClusterFinding, firstOf, merge, NOTHING, stepOn } from './finding.ts'
 import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
 
 /**
  * Croft's optional files of a node are declared whole: kube-vip's manifest, the mount and the Secret of backups, mirrors.
- * Where the configuration changes too, that step writes them.
+ * Where the configuration changes too, that step writes them. Files leave one server at a time: what K3s made of them goes
+ * with the last one, and two at the same moment would each take the other for it.
  */
 export function filesPut(view: ClusterSituation, { steps }: ClusterFinding): ClusterFinding {
   const { api, requests } = view.observed
   if (requests.hold !== undefined || api !== 'yes') return NOTHING
   const taken = new Set(steps.map(({ node }) => node))
-  return merge([...view.servers, ...view.agents].map((node) => (taken.has(node.name) ? NOTHING : filesOf(view, node))))
+  const due = [...view.servers, ...view.agents].flatMap((node) => {
+    const difference = taken.has(node.name) ? undefined : differenceOn(view, node)
+    return difference === undefined ? [] : [{ node, difference }]
+  })
+  const isRemoval = ({ node, difference }: Due) => node.role === 'server' && difference.remove.length > 0
+  return merge([
+    firstOf(due.filter(isRemoval).map((one) => () => stepFor(view, one))),
+    ...due.filter((one) => !isRemoval(one)).map((one) => stepFor(view, one)),
+  ])
 }
 
-function filesOf(view: ClusterSituation, node: NodeView): ClusterFinding {
+interface Due {
+  readonly node: NodeView
+  readonly difference: FileDifference
+}
+
+function differenceOn(view: ClusterSituation, node: NodeView): FileDifference | undefined {
   const [kube, local] = [kubeOf(node), localOf(node)]
   if (node.spec === undefined || node.becomes !== undefined || kube === undefined || kube.work !== undefined)
-    return NOTHING
+    return undefined
   if (local?.files === undefined || local.configHash !== configHash(view.spec, node.spec) || !isWell(node))
-    return NOTHING
-  const { put, remove } = fileDifference(view.spec, node.spec, local.files)
-  if (put.length + remove.length === 0) return NOTHING
+    return undefined
+  const difference = fileDifference(view.spec, node.spec, local.files)
+  return difference.put.length + difference.remove.length === 0 ? undefined : difference
+}
+
+function stepFor(view: ClusterSituation, { node, difference: { put, remove } }: Due): ClusterFinding {
   const words = [...put, ...remove.map((path) => `without ${path}`)].join(', ')
   return stepOn(view, node, 'put-files', {
     summary: `write files of ${node.name}: ${words}`,

@@ -49,11 +49,16 @@ const OBJECTS: Readonly<Record<string, readonly string[]>> = {
 export async function removeObjects(actor: StepContext, node: NodeSpec, facts: NodeFacts): Promise<Outcome> {
   const { declaration, memory, signal } = actor
   const others = [...memory.facts].filter(([name]) => name !== node.name)
+  const silent = declaration.spec.servers.find(({ name }) => name !== node.name && !memory.facts.has(name))
   const paths = absentFiles(declaration.spec, node).filter(
     (path) => facts.files?.[path] !== undefined && others.every(([, known]) => known.facts.files?.[path] === undefined),
   )
   const objects = paths.flatMap((path) => OBJECTS[path] ?? [])
   if (objects.length === 0) return DONE
+  if (silent !== undefined) {
+    const message = `${silent.name} has not said which files it has: what K3s made of ${paths.join(', ')} goes with the last server that has it`
+    return refused('NotSeen', 'waiting', message)
+  }
   return withApi(actor, async (client) => {
     for (const object of objects) {
       const asked = await client.get(object, signal)
