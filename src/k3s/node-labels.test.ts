@@ -25,6 +25,12 @@ const ROWS: readonly [string, LabelSet, NodeLabels, string | undefined][] = [
     'without label a',
   ],
   [
+    'another set it to what the node joined with, after it was removed in Git',
+    NONE,
+    seen({ labels: { a: '1' }, taints: ['x:NoSchedule'], started: set({ a: '1' }, 'x:NoSchedule'), noted: NONE }),
+    undefined,
+  ],
+  [
     'removed in Git, and another value by another',
     NONE,
     seen({ labels: { a: '2' }, started: set({ a: '1' }) }),

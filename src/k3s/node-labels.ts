@@ -12,17 +12,19 @@ type Declared = Pick<NodeSpec, 'labels' | 'taints'>
 
 /**
  * The way from what a Node carries to what is declared; undefined if nothing differs. Only what croft set is removed, and
- * only as croft set it: labels and taints of people and of other controllers stay.
+ * only as croft set it: labels and taints of people and of other controllers stay. What K3s was started with counts until
+ * the first note: its arguments say for months what a node joined with.
  */
 export function labelChange(declared: Declared, seen: NodeLabels): LabelChange | undefined {
-  const noted = seen.noted ?? { labels: {}, taints: [] }
+  const noted = seen.noted ?? seen.started
   const set = Object.entries(declared.labels).filter(([key, value]) => own(seen.labels, key) !== value)
-  const given = [...Object.entries(noted.labels), ...Object.entries(seen.started.labels)]
-  const remove = given.filter(([key, value]) => !(key in declared.labels) && own(seen.labels, key) === value)
+  const remove = Object.entries(noted.labels).filter(
+    ([key, value]) => !(key in declared.labels) && own(seen.labels, key) === value,
+  )
   const there = new Set(seen.taints.map(taintText))
   const wanted = declared.taints.map(taintText)
   const addTaints = wanted.filter((taint) => !there.has(taint))
-  const gone = [...noted.taints, ...seen.started.taints].map(taintText)
+  const gone = noted.taints.map(taintText)
   const removeTaints = [...there].filter(
     (taint) =>
       !wanted.includes(taint) &&
@@ -31,8 +33,7 @@ export function labelChange(declared: Declared, seen: NodeLabels): LabelChange |
   )
   const isNoted = seen.noted === undefined ? isEmptySet(declared) : isSame(declared, noted)
   if (set.length + remove.length + addTaints.length + removeTaints.length === 0 && isNoted) return undefined
-  const keys = [...new Set(remove.map(([key]) => key))].sort()
-  return { set: Object.fromEntries(set), remove: keys, addTaints, removeTaints }
+  return { set: Object.fromEntries(set), remove: remove.map(([key]) => key).sort(), addTaints, removeTaints }
 }
 
 /** `gpu=db:NoSchedule`, as K3s and kubectl write it. One without a value has no `=`. */

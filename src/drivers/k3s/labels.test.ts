@@ -55,6 +55,9 @@ test('labels and taints change through the API, restart nothing, and what left G
   const { metadata, spec } = await nodeOf(lab, 'a1')
   assert.deepEqual([metadata.labels.room, metadata.labels.mine, spec.taints ?? []], [undefined, 'stays', []])
   assert.equal((await lab.look()).observed.nodes.length, 2)
+  const config = lab.box('a1').machine.files.text('/etc/rancher/k3s/config.yaml') ?? ''
+  assert.match(config, /"node-name"/)
+  assert.doesNotMatch(config, /attic/, 'K3s would set it again at its next start')
   await lab.call('PATCH', '/api/v1/nodes/a1', { metadata: { labels: { room: 'attic' } } })
   lab.done.length = 0
   await settled()

@@ -1,9 +1,14 @@
+import { configHash } from '../../../k3s/config.ts'
 import { labelChange, sorted, taintText } from '../../../k3s/node-labels.ts'
+import type { NodeFacts } from '../../../k3s/node-program.ts'
 import { at, recordsOf } from '../../../kubernetes/objects.ts'
+import type { NodeSpec } from '../../../model/cluster.ts'
+import type { LabelSet } from '../../../model/observed-cluster.ts'
 import type { Outcome } from '../../../model/step.ts'
 import { MARKS } from '../marks.ts'
-import { DONE, refused, type StepContext, specOf } from '../node-lane.ts'
+import { command, DONE, outcomeOf, refused, type StepContext, specOf, withFacts } from '../node-lane.ts'
 import { textOfTaint } from '../read-node.ts'
+import { ownConfig } from './node-files.ts'
 import { onNode } from './node-marks.ts'
 
 /** Labels, taints and the note of what croft set, in one write against the version that was read. */
@@ -13,21 +18,37 @@ export async function labelNode(actor: StepContext): Promise<Outcome> {
   return onNode(actor, async ({ name, kube }, patch, object) => {
     const change = kube.labels === undefined ? undefined : labelChange(spec, kube.labels)
     if (change === undefined) return DONE
+    const written = await withoutOldLabels(actor, spec, kube.labels?.started)
+    if (written.result !== 'done') return written
     const removed = new Set(change.removeTaints)
     // Taints of others go back as they came: Kubernetes counts tolerations from a time that stands in them.
     const kept = recordsOf(at(object, 'spec', 'taints')).filter((taint) => !removed.has(textOfTaint(taint)))
     const taints = [...kept, ...change.addTaints.map(taintOf)]
-    const note = spec.taints.length + Object.keys(spec.labels).length === 0 ? null : JSON.stringify(sorted(spec))
     return patch(
       {
         metadata: {
           labels: { ...change.set, ...Object.fromEntries(change.remove.map((key) => [key, null])) },
-          annotations: { [MARKS.labels]: note },
+          annotations: { [MARKS.labels]: JSON.stringify(sorted(spec)) },
         },
         ...(change.addTaints.length + removed.size === 0 ? {} : { spec: { taints } }),
       },
       `set labels and taints of ${name}`,
     )
+  })
+}
+
+/** K3s sets the labels of its config.yaml again whenever it starts: one that left Git leaves that file as well. */
+async function withoutOldLabels(actor: StepContext, node: NodeSpec, started: LabelSet | undefined): Promise<Outcome> {
+  const { declaration, memory, signal } = actor
+  if (Object.keys(started?.labels ?? {}).every((key) => Object.hasOwn(node.labels, key))) return DONE
+  // Another hash: the step that restarts K3s with its new configuration writes the file.
+  const isAsDeclared = ({ configHash: hash }: NodeFacts) => hash === configHash(declaration.spec, node)
+  const known = memory.facts.get(node.name)?.facts
+  if (known !== undefined && !isAsDeclared(known)) return DONE
+  return withFacts(actor, async (shell, facts) => {
+    if (!isAsDeclared(facts)) return DONE
+    const put = await command(shell, 'put', signal, { input: { files: [ownConfig(actor, node)] } })
+    return put.is === 'answer' ? DONE : outcomeOf(put, `write the configuration of ${node.name}`)
   })
 }
 

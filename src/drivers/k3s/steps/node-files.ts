@@ -56,12 +56,16 @@ export async function configFiles(
   const announced = node.role === 'server' ? kubeVipManifest(spec) : undefined
   const backup = node.role === 'server' ? backupFiles(spec.backup, await s3Credentials(actor)) : []
   return [
-    fileOf(CONFIG_FILE, configFile(spec, node, place, otherVoter(actor, node.name)), 0o600),
+    ownConfig(actor, node, place),
     ...backup.map(({ path, text, mode }) => fileOf(path, text, mode)),
     ...(announced === undefined ? [] : [fileOf(KUBE_VIP_FILE, announced, 0o600)]),
     ...gatesOf(actor, node),
     ...(registries === undefined ? [] : [fileOf(REGISTRIES_FILE, registries, 0o600)]),
   ]
+}
+
+export function ownConfig(actor: StepContext, node: NodeSpec, place = placeOf(actor, node)): FileToPut {
+  return fileOf(CONFIG_FILE, configFile(actor.declaration.spec, node, place, otherVoter(actor, node.name)), 0o600)
 }
 
 /** Files with the rest of croft's set removed. */
