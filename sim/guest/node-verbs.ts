@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { BACKUP_SECRET_FILE, BACKUP_UNIT_FILE, hashInSecret } from '../../src/k3s/backup-flags.ts'
 import { GATES_UNIT } from '../../src/k3s/gates.ts'
 import { OPTIONAL_FILES, REGISTRIES_FILE } from '../../src/k3s/node-files.ts'
 import type { InstallInput, NodeAnswer, PutFiles, RestoreInput, StartInput } from '../../src/k3s/node-program.ts'
@@ -146,7 +147,8 @@ export function optionalFiles(files: Files): Readonly<Record<string, string>> {
   const there = OPTIONAL_FILES.flatMap((path) => {
     const text = files.text(path)
     if (text === undefined || (path === REGISTRIES_FILE && !text.startsWith('{"mirrors":'))) return []
-    return [[path, createHash('sha256').update(text).digest('hex')] as const]
+    const declared = path === BACKUP_SECRET_FILE ? hashInSecret(text) : undefined
+    return [[path, declared ?? createHash('sha256').update(text).digest('hex')] as const]
   })
   return Object.fromEntries(there)
 }
@@ -167,7 +169,9 @@ function putFiles(computer: Computer, { files, absent = [] }: PutFiles): void {
   const refused = files.find(({ path }) => !MAY_WRITE.test(path) || path.includes('..'))
   if (refused !== undefined) throw new Error(`the path of a file may not be used: ${refused.path}`)
   if (computer.machine.trouble.diskFull === true) throw new Error('No space left on device')
+  const share = computer.machine.files.text(BACKUP_UNIT_FILE)
   for (const { path, base64 } of files) computer.machine.files.write(path, Buffer.from(base64, 'base64'))
+  if (computer.machine.files.text(BACKUP_UNIT_FILE) !== share) mountBackups(computer)
   for (const path of absent) if (path in optionalFiles(computer.machine.files)) computer.machine.files.remove(path)
   if (files.some(({ path }) => path.includes('/server/manifests/'))) applyManifestsSoon(computer)
 }

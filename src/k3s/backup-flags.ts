@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { defined } from '../lib/defined.ts'
 import type { BackupPolicy, Flags } from '../model/cluster.ts'
 
@@ -5,6 +6,8 @@ import type { BackupPolicy, Flags } from '../model/cluster.ts'
 export const BACKUP_MOUNT = '/croft/backup'
 export const BACKUP_UNIT = 'croft-backup.mount'
 export const BACKUP_UNIT_FILE = `/etc/systemd/system/${BACKUP_UNIT}`
+
+export const BACKUP_SECRET_FILE = '/var/lib/rancher/k3s/server/manifests/croft-backup.json'
 
 /** Secret of the cluster that holds everything about S3: K3s takes it only where no other setting of S3 is said. */
 export const S3_SECRET = 'croft-etcd-backup'
@@ -20,6 +23,23 @@ export function backupFlags(policy: BackupPolicy | undefined): Flags {
     ...('nfs' in to ? { 'etcd-snapshot-dir': BACKUP_MOUNT } : {}),
     ...('s3' in to ? { 'etcd-s3': true, 'etcd-s3-config-secret': S3_SECRET, 'etcd-s3-retention': policy.keep } : {}),
   }
+}
+
+/** Which declaration the manifest of that Secret was made from. The node tells it of a file that holds credentials. */
+const DECLARED = 'croft.dev/declared'
+
+type S3Target = Extract<BackupPolicy['to'], { readonly s3: unknown }>['s3']
+
+/** Of what is declared, with the reference to the credentials and without them. */
+export function s3Hash({ endpoint, bucket, folder, region, credentials }: S3Target): string {
+  return createHash('sha256')
+    .update(JSON.stringify([endpoint, bucket, folder, region, credentials]))
+    .digest('hex')
+}
+
+/** The hash in such a manifest. */
+export function hashInSecret(manifest: string): string | undefined {
+  return /"croft\.dev\/declared":"([0-9a-f]{64})"/.exec(manifest)?.[1]
 }
 
 export interface BackupFile {
@@ -50,7 +70,7 @@ export function backupFiles(policy: BackupPolicy | undefined, credentials: strin
     apiVersion: 'v1',
     kind: 'Secret',
     type: 'etcd.k3s.cattle.io/s3-config-secret',
-    metadata: { name: S3_SECRET, namespace: 'kube-system' },
+    metadata: { name: S3_SECRET, namespace: 'kube-system', annotations: { [DECLARED]: s3Hash(to.s3) } },
     stringData: {
       'etcd-s3-endpoint': endpoint.replace(/^https?:\/\//, ''),
       ...(endpoint.startsWith('http://') ? { 'etcd-s3-insecure': 'true' } : {}),
@@ -63,7 +83,7 @@ export function backupFiles(policy: BackupPolicy | undefined, credentials: strin
   }
   return [
     {
-      path: '/var/lib/rancher/k3s/server/manifests/croft-backup.json',
+      path: BACKUP_SECRET_FILE,
       mode: 0o600,
       text: `${JSON.stringify(secret)}\n`,
     },

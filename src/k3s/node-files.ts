@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClusterSpec, NodeSpec } from '../model/cluster.ts'
-import { backupFiles } from './backup-flags.ts'
+import { BACKUP_SECRET_FILE, BACKUP_UNIT_FILE, backupFiles, s3Hash } from './backup-flags.ts'
 import { KUBE_VIP_FILE, kubeVipManifest } from './kube-vip.ts'
 
 export const REGISTRIES_FILE = '/etc/rancher/k3s/registries.yaml'
@@ -12,14 +12,17 @@ export const REGISTRIES_FILE = '/etc/rancher/k3s/registries.yaml'
 export const OPTIONAL_FILES = [
   REGISTRIES_FILE,
   KUBE_VIP_FILE,
-  '/var/lib/rancher/k3s/server/manifests/croft-backup.json',
-  '/etc/systemd/system/croft-backup.mount',
+  BACKUP_SECRET_FILE,
+  BACKUP_UNIT_FILE,
   '/etc/systemd/system/k3s.service.d/20-croft-backup.conf',
 ] as const
 
 export type OptionalFile = (typeof OPTIONAL_FILES)[number]
 
-/** Files of a node by path, each with its SHA-256; `secret` where the text holds what only the node may read. */
+/**
+ * Files of a node by path, each with its SHA-256. The Secret of backups holds credentials: its hash is of what it was
+ * declared as. `secret`: no more than its presence is compared.
+ */
 type DeclaredFiles = ReadonlyMap<string, string>
 
 /** Which of them are declared for a node. */
@@ -29,8 +32,8 @@ export function declaredFiles(spec: ClusterSpec, node: Pick<NodeSpec, 'role'>): 
   if (node.role !== 'server') return files
   const announced = kubeVipManifest(spec)
   if (announced !== undefined) files.set(KUBE_VIP_FILE, sha256(announced))
-  const hasSecret = spec.backup !== undefined && 's3' in spec.backup.to
-  for (const { path, text } of backupFiles(spec.backup, undefined)) files.set(path, hasSecret ? 'secret' : sha256(text))
+  const s3 = spec.backup !== undefined && 's3' in spec.backup.to ? s3Hash(spec.backup.to.s3) : undefined
+  for (const { path, text } of backupFiles(spec.backup, undefined)) files.set(path, s3 ?? sha256(text))
   return files
 }
 

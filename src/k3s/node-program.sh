@@ -111,6 +111,7 @@ put_files() {
   case $1 in *'"files":[],"absent":["'*) return 0 ;; esac
   given=$(printf %s "$1" | grep -o '"path":' | wc -l)
   count=0
+  remount=
   # One record to a line. Nothing in a record may hold a brace, or it is not matched below.
   records=$(printf %s "$1" | tr '{' '\n' | grep '"path":')
   while IFS= read -r record; do
@@ -126,12 +127,25 @@ put_files() {
     esac
     [ -n "$mode" ] || fail "the mode of $path may not be used"
     case $record in *'"base64":""'*) ;; *) [ -n "$content" ] || fail "the content of $path is not base64" ;; esac
+    case $path in
+      */croft-backup.mount)
+        [ "$(printf %s "$content" | base64 -d | sha256sum)" = "$(sha256sum 2>/dev/null <"$2$path")" ] || remount=$2$path ;;
+    esac
     put_file "$2$path" "$mode" "$content" || fail "$path could not be written"
     count=$((count + 1))
   done <<RECORDS
 $records
 RECORDS
   [ "$count" -eq "$given" ] && [ "$count" -gt 0 ] || fail 'the list of files is not as it should be'
+  [ -z "$remount" ] || mount_again "$remount"
+}
+
+# K3s only wants the mount: a new text of it is in force when systemd has read it and mounted again. The file is how the
+# next look sees that it was.
+mount_again() {
+  { timeout 20 systemctl daemon-reload && timeout 20 systemctl --no-block restart "${1##*/}"; } >/dev/null 2>&1 && return 0
+  rm -f "$1"
+  fail "systemd did not take ${1##*/}"
 }
 
 # Croft's own by name; registries.yaml by the way in which croft alone begins it.
@@ -1094,7 +1108,12 @@ files_facts() {
   printf ',"files":{'
   for path in $optional_files; do
     is_own_file "$path" || continue
-    printf '%s"%s":"%s"' "$separator" "$path" "$(sha256sum <"$root$path" | cut -c 1-64)"
+    hash=
+    case $path in
+      # It holds credentials, and says itself which declaration it was made from.
+      */croft-backup.json) hash=$(sed -n 's,^.*"croft\.dev/declared":"\([0-9a-f]\{64\}\)".*$,\1,p' "$root$path" | head -n 1) ;;
+    esac
+    printf '%s"%s":"%s"' "$separator" "$path" "${hash:-$(sha256sum <"$root$path" | cut -c 1-64)}"
     separator=,
   done
   printf '}'

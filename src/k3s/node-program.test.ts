@@ -9,6 +9,7 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { readEvidence } from '../../test/evidence/read.ts'
 import { adminCredentials, makeClusterSecrets } from '../drivers/k3s/make-secrets.ts'
 import { readFacts } from '../drivers/k3s/read-node.ts'
+import { backupFiles, s3Hash } from './backup-flags.ts'
 import { OPTIONAL_FILES } from './node-files.ts'
 import { OWN_SNAPSHOTS } from './node-program.ts'
 import { type NodeRoot, nodeRoot, processStat, UP_TICKS } from './testing/node-root.ts'
@@ -90,6 +91,35 @@ describe('put', () => {
     const put = JSON.parse(files(['/etc/rancher/k3s/registries.yaml', '0600', text], [own[0] ?? '', '0600', 'y']))
     await root.ask(['put'], JSON.stringify({ ...put, absent: OPTIONAL_FILES.slice(2) }))
     assert.deepEqual(Object.keys((await root.ask(['facts'])).files as object), OPTIONAL_FILES.slice(0, 2))
+  })
+
+  test('a share that changed is mounted again, and the same one is left alone', async () => {
+    const mount = (share: string) =>
+      root.ask(['put'], files(['/etc/systemd/system/croft-backup.mount', '0644', `[Mount]\nWhat=${share}\n`]))
+    const MOUNTED = ['systemctl daemon-reload', 'systemctl --no-block restart croft-backup.mount']
+    for (const [share, calls] of [
+      ['nas:/old', MOUNTED],
+      ['nas:/old', []],
+      ['nas:/new', MOUNTED],
+    ] as const) {
+      root.write('/calls', '')
+      assert.deepEqual(await mount(share), { ok: true })
+      assert.deepEqual(root.calls().split('\n').filter(Boolean), calls, share)
+    }
+    root.write('/test-bin/systemctl', '#!/bin/sh\nexit 1\n', 0o755)
+    const refused = { ok: false, error: 'systemd did not take croft-backup.mount' }
+    assert.deepEqual(await mount('nas:/newest'), refused)
+    assert.deepEqual((await root.ask(['facts'])).files, {}, 'the next look sees that it is not in force')
+  })
+
+  test('the Secret of backups is told by its declaration, and one without the note by its text', async () => {
+    const path = '/var/lib/rancher/k3s/server/manifests/croft-backup.json'
+    const s3 = { endpoint: 'https://s3.example.org', bucket: 'etcd' }
+    const [file] = backupFiles({ schedule: '0 3 * * *', keep: 5, to: { s3 } }, 'key:secret')
+    await root.ask(['put'], files([path, '0600', file?.text ?? '']))
+    assert.deepEqual((await root.ask(['facts'])).files, { [path]: s3Hash(s3) })
+    await root.ask(['put'], files([path, '0600', '{"kind":"Secret"}']))
+    assert.deepEqual((await root.ask(['facts'])).files, { [path]: sha256('{"kind":"Secret"}') })
   })
 
   test('an input that is cut off or no list of files is refused as a whole', async () => {

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { KUBE_VIP_FILE } from '../../k3s/kube-vip.ts'
 import { fileDifference, REGISTRIES_FILE } from '../../k3s/node-files.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
+import { Secret } from '../../model/secret.ts'
 import { clusterSpec } from '../../plan/clusters/testing/fixture.ts'
 import { allReady, type DriverLab, driverLab } from './testing/lab.ts'
 
@@ -80,6 +81,45 @@ test('with several servers the objects go with the last file', async () => {
     lab.done.map(({ step }) => `${step.verb} ${step.node}`),
     names.map((name) => `put-files ${name}`),
   )
+})
+
+test('another share is mounted on a server that runs, without a restart', async () => {
+  const lab = driverLab('s1', { backup: NFS })
+  await lab.until(allReady('s1'), 900)
+  const shares = lab.world.k3s.shares
+  assert.deepEqual([...shares.keys()], ['10.67.0.50:/backup'])
+  lab.done.length = 0
+  lab.spec = { ...lab.spec, backup: { ...NFS, to: { nfs: { server: '10.67.0.51', path: '/backup' } } } }
+  lab.restart()
+  await settled(lab)
+  assert.deepEqual([...shares.keys()], ['10.67.0.50:/backup', '10.67.0.51:/backup'])
+  assert.deepEqual(
+    lab.done.map(({ step }) => step.verb),
+    ['put-files'],
+  )
+})
+
+test('another target in S3 reaches a server that runs, without a restart', async () => {
+  const s3 = { endpoint: 'https://s3.example.org', bucket: 'old', credentials: { env: 'ONE' } }
+  const lab = driverLab('s1', { backup: { ...NFS, to: { s3 } } })
+  ;(lab.deps as { resolveSecret: unknown }).resolveSecret = async () => new Secret('key:secret')
+  lab.restart()
+  await lab.until(allReady('s1'), 900)
+  const manifest = () =>
+    lab.box('s1').machine.files.text('/var/lib/rancher/k3s/server/manifests/croft-backup.json') ?? ''
+  for (const changed of [{ bucket: 'new' }, { region: 'eu' }, { credentials: { env: 'TWO' } }]) {
+    const before = manifest()
+    lab.done.length = 0
+    const to = { s3: { ...s3, ...changed } }
+    lab.spec = { ...lab.spec, backup: { ...NFS, to } }
+    lab.restart()
+    await settled(lab)
+    assert.notEqual(manifest(), before)
+    assert.deepEqual(
+      lab.done.map(({ step }) => step.verb),
+      ['put-files'],
+    )
+  }
 })
 
 describe('the difference', () => {
