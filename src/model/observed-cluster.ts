@@ -65,8 +65,8 @@ export interface ObservedNode {
   readonly remediation?: Remediation
   /** Steps that were done on it since it was last in, oldest first. A restart of croft forgets them. */
   readonly tried?: readonly ClusterVerb[]
-  /** How often it was started to join while no fact moved, and how long ago it last was. */
-  readonly joins?: { readonly count: number; readonly ageMs: number }
+  /** How often it was started to join while no fact moved, how long ago it last was, and what K3s last said of it. */
+  readonly joins?: { readonly count: number; readonly ageMs: number; readonly failure?: string }
 }
 
 /** A replacement of a dead node, as the journal has it. */

@@ -1,5 +1,6 @@
 import { configHash } from '../../k3s/config.ts'
 import type { NodeFacts } from '../../k3s/node-program.ts'
+import { defined } from '../../lib/defined.ts'
 import type { NodeSpec } from '../../model/cluster.ts'
 import type { ObservedNode } from '../../model/observed-cluster.ts'
 import type { ObserveContext } from './memory.ts'
@@ -8,32 +9,30 @@ export function noteJoin(context: ObserveContext, node: NodeSpec, facts: NodeFac
   const { memory, deps } = context
   const before = memory.joins.get(node.name)
   const now = joinFacts(context, node, facts)
-  const count = before?.facts === now ? before.count + 1 : 1
-  memory.joins.set(node.name, { facts: now, count, atMs: deps.clock.monotonicMs() })
+  const known = before?.facts === now ? before : undefined
+  const atMs = deps.clock.monotonicMs()
+  memory.joins.set(node.name, {
+    facts: now,
+    count: (known?.count ?? 0) + 1,
+    atMs,
+    ...defined({ failure: known?.failure }),
+  })
 }
 
-/** Joins that still count: none of the facts has moved since. */
+/** Joins that still count: none of the facts has moved since. Why the last one ended is kept when croft wipes the node. */
 export function openJoins(context: ObserveContext, node: NodeSpec, facts: NodeFacts): ObservedNode['joins'] {
-  const known = context.memory.joins.get(node.name)
+  const { memory, deps } = context
+  const known = memory.joins.get(node.name)
   if (known === undefined || known.facts !== joinFacts(context, node, facts)) return undefined
-  return { count: known.count, ageMs: context.deps.clock.monotonicMs() - known.atMs }
+  const failure = facts.failure ?? known.failure
+  memory.joins.set(node.name, { ...known, ...defined({ failure }) })
+  return { count: known.count, ageMs: deps.clock.monotonicMs() - known.atMs, ...defined({ failure }) }
 }
 
 /** What decides about a join: the declaration of the node, its boot, and the configuration of the servers that run. */
-function joinFacts(
-  { declaration, memory }: ObserveContext,
-  node: NodeSpec,
-  { bootId, machineId, wipes }: NodeFacts,
-): string {
+function joinFacts({ declaration, memory }: ObserveContext, node: NodeSpec, { bootId, machineId }: NodeFacts): string {
   const servers = declaration.spec.servers
     .filter(({ name }) => name !== node.name)
     .map(({ name }) => `${name}=${memory.facts.get(name)?.facts.configHash ?? ''}`)
-  return JSON.stringify([
-    configHash(declaration.spec, node),
-    declaration.spec.version,
-    bootId,
-    machineId,
-    wipes,
-    ...servers,
-  ])
+  return JSON.stringify([configHash(declaration.spec, node), declaration.spec.version, bootId, machineId, ...servers])
 }

@@ -15,6 +15,8 @@ export interface JoinTries {
   readonly count: number
   /** By the clock that never jumps. */
   readonly atMs: number
+  /** What K3s last said of one that ended. */
+  readonly failure?: string
 }
 
 /** What a node said, and when; times in it have been moved to our clock. */

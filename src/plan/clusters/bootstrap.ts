@@ -228,7 +228,7 @@ const ENOUGH_JOINS = 2
 
 /** What K3s itself says of a join that was tried in vain; undefined while it is only under way, or was not tried. */
 function inVain(node: NodeView): ClusterFinding | undefined {
-  const failure = localOf(node)?.failure
+  const failure = localOf(node)?.failure ?? node.joins?.failure
   if (failure === undefined || (node.joins?.count ?? 0) < ENOUGH_JOINS) return undefined
   return holdFor({
     node: node.name,
