@@ -248,3 +248,21 @@ test('addresses are in force where a machine has read the document that declares
   assert.equal(addresses({ readsOther: true }), undefined)
   assert.deepEqual(addresses({ before, readsOther: true }), ['10.0.0.10'])
 })
+
+test('what was known of a thing ends with its deletion and with the creation of another, and with nothing else', () => {
+  const did = (what: 'started' | 'succeeded' | 'unclear', verb: 'create' | 'delete' | 'start') => ({
+    happenings: [{ what, step: step(verb, '100'), message: 'no answer' }],
+  })
+  const before = judge(caseOf({ present: true, details: { 'ran vda': '1' } }), NOW, seededRandom(1)).record
+  for (const [more, known] of [
+    [{}, true],
+    [did('succeeded', 'start'), true],
+    [did('unclear', 'delete'), true],
+    [did('succeeded', 'delete'), false],
+    [did('succeeded', 'create'), false],
+    [did('unclear', 'create'), false],
+  ] as const) {
+    const { record } = judge(caseOf({ ...more, before }), NOW + 1, seededRandom(1))
+    assert.deepEqual(record.details, known ? { 'ran vda': '1' } : undefined, JSON.stringify(more))
+  }
+})

@@ -36,7 +36,9 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
   const host = one.entry.host ?? before.host
   const conditions = judgeConditions(one, before, failures, nowMs)
   const drift = driftOf(one, before, nowMs)
-  const details = { ...(removedByUs ? {} : before.details), ...one.details, ...learned(one.happenings) }
+  // What was known of the former thing is not true of the one that is created in its place.
+  const isAnother = removedByUs || one.happenings.some((h) => h.what !== 'failed' && h.step.verb === 'create')
+  const details = { ...(isAnother ? {} : before.details), ...one.details, ...learned(one.happenings) }
   const record: ResourceRecord = {
     key: one.entry.key,
     uid: one.entry.uid,

@@ -7,6 +7,13 @@ import { type LibvirtRun, simulateLibvirt } from './libvirt-run.ts'
 const CHANGED = valid({
   'web.yaml': `${WEB}${machine('web-1', '192.168.122.20').replace('memory: 1Gi', 'memory: 2Gi').replace('size: 10Gi', 'size: 12Gi')}${machine('web-2', '192.168.122.21', '  libvirt: {disks: copy, seed: cdrom, bios: ovmf}\n')}`,
 })
+/** One disk, which its image brings back. */
+const single = (more: string) =>
+  valid({
+    'web.yaml': `${WEB}${machine('web-1', '192.168.122.20', more)
+      .replace(', {size: 5Gi, storage: vms}', '')
+      .replace('{name: web-1}', '{name: web-1, annotations: {croft.dev/replace: allowed}}')}`,
+  })
 const NONE = valid({ 'web.yaml': `${WEB}${APPROVED}` })
 
 async function made(seed: number): Promise<LibvirtRun> {
@@ -31,6 +38,18 @@ export const STORIES = {
         [...volumes(run.host, 'default').values()].some(({ sizeBytes }) => sizeBytes === 12 * 1024 ** 3),
         hint,
       )
+    },
+  },
+  'while one is replaced': {
+    async begin(seed: number) {
+      const run = simulateLibvirt(seed, single(''), 'kvm')
+      assert.equal(await run.settle(), 'settled')
+      return Object.assign(run, { estate: single('  libvirt: {bios: ovmf}\n') })
+    },
+    ended(run: LibvirtRun, hint: string) {
+      const [{ live = '' } = {}, ...more] = run.host.domains.values()
+      assert.match(live, /firmware='efi'/, hint)
+      assert.equal(more.length, 0, hint)
     },
   },
   'while they are taken away': {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { volumes } from '../../sim/libvirt/domains.ts'
 import { virsh } from '../../sim/libvirt/virsh.ts'
+import { resourceUid } from '../../src/model/declaration.ts'
 import { APPROVED, asDeclared, machine, seen, TWO, valid, WEB } from './libvirt-machines.ts'
 import { simulateLibvirt } from './libvirt-run.ts'
 import { replay, seeds } from './volume.ts'
@@ -127,4 +128,34 @@ test('a domain with a disk for data is not destroyed because its file is gone: a
   run.estate = valid({ 'web.yaml': `${left}${APPROVED}` })
   assert.equal(await run.settle(), 'settled')
   assert.equal(domains(), 1)
+})
+
+test('[F-09] a disk that ran and is not found is not made again, whatever became of its pool: nothing starts on an empty one', async () => {
+  for (const slot of ['virtio0', 'virtio1']) {
+    const run = simulateLibvirt(4, TWO, 'kvm')
+    assert.equal(await run.settle(), 'settled')
+    const domain = [...run.host.domains.values()].find(({ name }) => name === 'web-1')
+    assert.ok(domain)
+    const uid = resourceUid('default', 'Machine/web-1')
+    const volume = `croft-${uid}-${slot}.qcow2`
+    const file = volumes(run.host, 'default').get(volume)
+    assert.ok(file)
+    virsh(run.host, ['destroy', domain.uuid], undefined)
+    volumes(run.host, 'default').delete(volume)
+    const writes = run.writes.length
+    const said = new Set<string>()
+    await run.settle(undefined, ({ plan }) => {
+      for (const { key, action } of plan.entries) if (action.do === 'refuse') said.add(`${key}: ${action.reason}`)
+    })
+    assert.deepEqual(
+      run.writes.slice(writes).filter((line) => /vol-create|^start|croft-job/.test(line)),
+      [],
+      slot,
+    )
+    assert.match([...said].join(), new RegExp(`Machine/web-1: .*${volume}`), slot)
+    // The pool is mounted again.
+    volumes(run.host, 'default').set(volume, file)
+    assert.equal(await run.settle(), 'settled')
+    assert.equal(domain.guest.run.status, 'running', slot)
+  }
 })

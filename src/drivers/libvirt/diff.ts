@@ -16,12 +16,17 @@ import {
   strays,
 } from './declared.ts'
 import { isSaidByGit } from './marks.ts'
-import { configOf, type DomainConfig, seedHashIn, targetOf, volumeOf } from './names.ts'
+import { configOf, type DomainConfig, ranFact, seedHashIn, targetOf, volumeOf } from './names.ts'
 
 const GIB = 1024 ** 3
 
-/** Differences between a domain and its declaration. Only what is declared is compared. */
-export function diffVm(resource: Resource, vm: VmSpec, observed: ObservedResource): readonly Change[] {
+/** Differences between a domain and its declaration. Only what is declared is compared. `known`: the details of its record. */
+export function diffVm(
+  resource: Resource,
+  vm: VmSpec,
+  observed: ObservedResource,
+  known: Readonly<Record<string, string>> = {},
+): readonly Change[] {
   const config = configOf(observed)
   if (config === undefined) return []
   const up = isUp(powerOf(observed))
@@ -43,7 +48,7 @@ export function diffVm(resource: Resource, vm: VmSpec, observed: ObservedResourc
   }
   for (const { path, from } of strays(vm, config.domain))
     changes.push({ path, from, to: 'removed', effect: up ? 'restart' : 'live' })
-  for (const disk of vm.disks) compareVolume(disk, config, up, changes)
+  for (const disk of vm.disks) compareVolume(disk, config, up, known, changes)
   if (vm.onBoot !== undefined && vm.onBoot !== config.onBoot)
     changes.push({ path: 'onBoot', from: config.onBoot, to: vm.onBoot, effect: 'live' })
   compareSeed(vm, observed, changes)
@@ -66,16 +71,29 @@ function compareName(vm: VmSpec, config: DomainConfig, changes: Change[]): void 
   })
 }
 
-function compareVolume(disk: VmSpec['disks'][number], config: DomainConfig, up: boolean, changes: Change[]): void {
+/** Only a disk that never ran is made when its volume is not found: a pool that is not mounted looks like an empty one. */
+function compareVolume(
+  disk: VmSpec['disks'][number],
+  config: DomainConfig,
+  up: boolean,
+  known: Readonly<Record<string, string>>,
+  changes: Change[],
+): void {
   const there = diskIn(config.domain, disk.slot)
   if (there?.pool === undefined || there.volume === undefined) return
   const bytes = config.volumes[`${there.pool}:${there.volume}`]
   const path = `disks.${disk.slot}`
   if (bytes === undefined) {
     const missing: Change = { path: `${path}.volume`, from: 'missing', to: there.volume, effect: 'live' }
-    const message = `the volume ${there.volume} of the running machine is not in pool ${there.pool}`
-    const allow = `check the volume before you power the machine off: virsh pool-refresh ${there.pool}`
-    changes.push(up ? { ...missing, blocked: { message, allow } } : missing)
+    const ran = known[ranFact(there.dev)] !== undefined
+    const whose = up ? 'of the running machine' : 'with which the machine ran'
+    const message = `the volume ${there.volume} ${whose} is not in pool ${there.pool}`
+    const allow = up
+      ? `check the volume before you power the machine off: virsh pool-refresh ${there.pool}`
+      : `mount what the pool is on, or put the volume back from a backup, and run on the host: virsh pool-refresh ${there.pool}`
+    // Its replacement deletes the volumes first: a crash after that must not keep the machine as it is.
+    const leaves = changes.some(({ effect }) => effect === 'replace')
+    changes.push(up || (ran && !leaves) ? { ...missing, blocked: { message, allow } } : missing)
     return
   }
   if (disk.sizeGb === undefined) return

@@ -90,6 +90,11 @@ export function volumeOf(id: string): { readonly pool: string; readonly volume: 
   return pool === undefined || volume === undefined ? undefined : { pool, volume }
 }
 
+/** The detail of a record that says: the disk on this device was there while its machine ran. */
+export function ranFact(dev: string): string {
+  return `ran ${dev}`
+}
+
 /** What a close look brings: the shape of `ObservedResource.close.config` of this driver. */
 export interface DomainConfig {
   readonly [key: string]: unknown

@@ -6,7 +6,7 @@ import type { CloudInitResult, ObservedResource, PowerState } from '../../model/
 import { fileText, readAddresses, returned } from './agent-shell.ts'
 import { bytesOf, type DomainView, viewDomain } from './domain-view.ts'
 import { readDescription, readMark, readTags } from './marks.ts'
-import { type DomainConfig, insertedSeed, isVolumeOf } from './names.ts'
+import { type DomainConfig, insertedSeed, isVolumeOf, ranFact, seedHashIn } from './names.ts'
 import { words } from './survey.ts'
 import type { Virsh } from './virsh.ts'
 import { find, type HostPlaces, parseXml, textIn } from './xml.ts'
@@ -77,7 +77,14 @@ export async function observeDomain(
     name: cleanText(view.name),
     power,
     ...(mark === undefined ? {} : { mark }),
-    close: { digest: config.digest, config, power, birth: `uuid ${uuid}`, atMs: clock.now() },
+    close: {
+      digest: config.digest,
+      config,
+      power,
+      birth: `uuid ${uuid}`,
+      facts: ranFacts(mark?.uid, live, volumes),
+      atMs: clock.now(),
+    },
   }
   // Whether its seed may be taken away is for the guest itself to say.
   const reading = insertedSeed(mark?.uid, live) !== undefined && insertedSeed(mark?.uid, view) !== undefined
@@ -93,6 +100,20 @@ export async function observeDomain(
     ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }),
     close: { ...close, ...agent, ...(cloudInit === undefined ? {} : { cloudInit }) },
   }
+}
+
+/** The record keeps what was seen to run: such a disk holds data, and is not made again when its volume is not found. */
+function ranFacts(
+  uid: string | undefined,
+  live: DomainView | undefined,
+  volumes: Readonly<Record<string, number>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    (live?.disks ?? [])
+      .filter(({ pool, volume = '' }) => volumes[`${pool}:${volume}`] !== undefined)
+      .filter(({ volume = '' }) => seedHashIn(uid ?? '', volume) === undefined)
+      .map(({ dev }) => [ranFact(dev), '1']),
+  )
 }
 
 interface AgentAnswer {
