@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createVirtualClock } from '../../../sim/virtual-clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { readHere } from '../../source/read-here.ts'
+import { TooCostly } from '../../source/reader.ts'
 import { createMemoryStore } from '../../store/memory.ts'
 import { linkRevision } from './link-revision.ts'
 import { type InForce, mergeRevisions } from './merge.ts'
-import { openSources } from './open-sources.ts'
+import { type OpenSources, openSources } from './open-sources.ts'
 import { openSourceStates } from './sources.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'croft-fetch-'))
@@ -122,3 +125,76 @@ test('what was fetched once is there after a restart without the network', async
   await again.pass(0)
   assert.deepEqual(again.objects(), ['Addon/far@ConfigMap/default/far'])
 })
+
+const CHARTED = {
+  'apps/kustomization.yaml':
+    'helmCharts:\n- {name: web, repo: "https://charts.example.org", version: 1.0.0, releaseName: web}\n',
+  'apps.yaml':
+    'apiVersion: croft.dev/v1alpha1\nkind: Addon\nmetadata: {name: apps}\nspec: {cluster: eks, path: apps}\n',
+}
+const costly = async () => {
+  throw new TooCostly('reading apps takes longer than 60 s')
+}
+/** What of a source that is looked at first can end in a throw. */
+const THROWS: readonly (readonly [string, Partial<OpenSources>, RegExp, number])[] = [
+  [
+    'a kustomization is too costly to build',
+    { reader: () => ({ ...readHere, kustomized: costly }), chart: async () => ({ objects: [] }) },
+    /reading apps takes longer than 60 s/,
+    LIMITS.fetchAgainMs,
+  ],
+  [
+    'a chart is too costly to read',
+    { chart: costly },
+    /the chart web could not be rendered: reading apps takes longer/,
+    LIMITS.fetchAgainMs,
+  ],
+  [
+    'its reader breaks',
+    {
+      reader: () => ({
+        ...readHere,
+        tree: async (reading) => ({
+          ...(await readHere.tree(reading)),
+          objectsAt: () => {
+            throw new Error('a mistake of ours')
+          },
+        }),
+      }),
+    },
+    /could not be looked at: a mistake of ours/,
+    HOUR_MS,
+  ],
+]
+for (const [why, deps, told, againMs] of THROWS)
+  test(`${why}: the other sources are looked at, and this one again after a while`, async () => {
+    const name = why.replaceAll(' ', '-')
+    const [first, second] = [room(`first-${name}`), room(`second-${name}`)]
+    writeFileSync(join(second, 'cluster.yaml'), CLUSTER.replace('name: eks', 'name: other'))
+    mkdirSync(join(first, 'apps'))
+    for (const [file, text] of Object.entries(CHARTED)) writeFileSync(join(first, file), text)
+    const clock = createVirtualClock(1_760_000_000_000)
+    const store = createMemoryStore()
+    const common = { data: `${first}-data`, cwd: root, clock, resolveSecret: async () => assert.fail() }
+    const config = (source: string, directory: string) =>
+      ({ name: source, directory, poll: HOUR_MS, apply: 'auto' }) as never
+    const sources = await openSourceStates({
+      clock,
+      store,
+      epoch: await store.beginEpoch(),
+      counters: { sourceLooks: 0, sourceTroubles: 0 },
+      tell: async () => {},
+      sources: [
+        ...openSources([config('first', first)], { ...common, ...deps }),
+        ...openSources([config('second', second)], common),
+      ],
+    })
+    await sources.look(never, errorsIn)
+    const [broken, whole] = sources.states
+    assert.equal(whole?.revision?.declarations.length, 1)
+    const problems = await errorsIn(
+      broken?.revision === undefined ? [] : [{ source: 'first', revision: broken.revision }],
+    )
+    assert.match([broken?.trouble?.message, ...problems.map(({ message }) => message)].join('\n'), told)
+    assert.equal(sources.dueMs() - clock.monotonicMs(), againMs)
+  })

@@ -1,10 +1,11 @@
+import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Problem, showOrigin } from '../../model/declaration.ts'
 import type { SourceView, WaitingRow } from '../../model/estate-view.ts'
 import type { Grant } from '../../model/grant.ts'
 import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { CommitFacts } from '../../source/git/commit-facts.ts'
-import type { RepositoryFollower, RepositoryProblem } from '../../source/git/repository.ts'
+import type { Followed, RepositoryFollower, RepositoryProblem } from '../../source/git/repository.ts'
 import type { Revision } from '../../source/git/revision.ts'
 import type { InForce } from './merge.ts'
 import { isWanted, nextFacts, type SourceFacts, type SourceHappening } from './source-facts.ts'
@@ -70,18 +71,29 @@ export type PollResult =
   | { readonly was: 'new' }
   | { readonly was: 'trouble'; readonly message: string; readonly again: boolean }
 
+/** A look that fails is trouble of this source alone: the others are looked at, and this one again when it is due. */
+async function seenOf({ followed }: SourceState, signal: AbortSignal): Promise<Followed> {
+  try {
+    return await followed.look(signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    const why = error instanceof Error ? cleanText(error.message, 200) : 'unknown error'
+    return { is: 'kept', reason: 'broken', message: `it could not be looked at: ${why}` }
+  }
+}
+
 /** Looks at one source and notes what came of it. */
 export async function lookAt(state: SourceState, clock: Clock, signal: AbortSignal): Promise<PollResult> {
   const asked = state.wanted
   const told = [state.trouble?.message, state.away?.message]
-  const saw = await state.followed.look(signal)
-  note(state, { is: 'looked', saw, asked })
+  const seen = await seenOf(state, signal)
+  note(state, { is: 'looked', saw: seen, asked })
   state.lookedMs = clock.now()
   const nowMs = clock.monotonicMs()
   const pollMs = Math.min(nowMs + state.source.pollMs, state.followed.dueMs?.() ?? Number.POSITIVE_INFINITY)
   state.dueMs = isWanted(state) ? nowMs : pollMs
-  if (saw.is === 'kept') return { was: 'trouble', message: saw.message, again: told.includes(saw.message) }
-  return { was: saw.is }
+  if (seen.is === 'kept') return { was: 'trouble', message: seen.message, again: told.includes(seen.message) }
+  return { was: seen.is }
 }
 
 /** From now on this is what the source declares. */

@@ -111,7 +111,18 @@ async function completed(at: ObjectsAt, fetching: Fetching, steps = 0): Promise<
     .flatMap((place) => fetching.fetched.get(place) ?? [])
     .filter((one) => 'problem' in one)
   if (missing !== undefined) return missing
-  return (fetching.reader ?? readHere).kustomized(unbuilt, there)
+  try {
+    return await (fetching.reader ?? readHere).kustomized(unbuilt, there)
+  } catch (error) {
+    const problem = { problem: whyOf(error) }
+    // Counts as one that is missing, so that it is built again: the computer may have been short of memory.
+    fetching.fetched.set(['kustomization', unbuilt.directory, ...unbuilt.places].join(' '), problem)
+    return problem
+  }
+}
+
+function whyOf(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 200) : 'unknown error'
 }
 
 function placesIn(spec: unknown): readonly string[] {
@@ -129,13 +140,16 @@ function placesIn(spec: unknown): readonly string[] {
 
 async function objectsFrom(place: string, fetching: Fetching): Promise<ObjectsAt> {
   const chart = chartAt(place)
-  if (chart !== undefined) return rendered(chart, fetching)
   try {
+    if (chart !== undefined) return await rendered(chart, fetching)
     if (place.startsWith('oci://')) return await artifact(place.slice('oci://'.length), fetching)
     return place.startsWith('git+') ? await committed(place, fetching) : await file(place, fetching)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return { problem: `${place.replace(/#.*$/, '')} could not be fetched: ${why.slice(0, 200)}` }
+    const what =
+      chart === undefined
+        ? `${place.replace(/#.*$/, '')} could not be fetched`
+        : `the chart ${chart.chart} could not be rendered`
+    return { problem: `${what}: ${whyOf(error)}` }
   }
 }
 
