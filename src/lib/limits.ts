@@ -89,14 +89,14 @@ export const LIMITS = {
   cageProgramMb: 128,
   cageLookMs: 250,
   cageWarmMb: 160,
-  /** An expression that was ended is evaluated again after so long at first and at most. */
+  /** What was ended, an expression or a tree, is tried again after so long at first and at most. */
   endedExpressionMs: 60_000,
   endedExpressionMaxMs: 3_600_000,
   /** Answers of expressions that are kept for as long as what they ask about is the same. */
   answersKept: 5_000,
   /** Values that are handed over from that thread at a time, unless one object alone has more. */
   pieceNodes: 20_000,
-  /** Trees that were too costly and are not tried again. */
+  /** Trees that were too costly and are tried again ever more seldom. */
   costlyTrees: 100,
   /** Work for one source goes on for so long before everybody else has a turn. */
   turnMs: 20,

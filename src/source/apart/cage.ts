@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ExpressionAnswer } from '../../model/expressions.ts'
 import type { SourceFile } from '../git/revision.ts'
@@ -45,6 +46,8 @@ export function askingCage(): Cage {
 }
 let asking: Cage | undefined
 
+const UNSTARTED = 'no process could be started to read it'
+
 const NO_HEAD: PackedHead = { id: '', files: 0, incomplete: true, unreadable: [] }
 
 /**
@@ -63,13 +66,19 @@ export function createCage(heapMb: number): Cage {
     const ending = new AbortController()
     const ended = (why: string) => {
       const index = caged.place()
-      return new JobEnded(`${budget.placeOf(index)} takes ${why}`, index)
+      return new JobEnded(`${budget.placeOf(index)} ${why}`, index)
     }
+    let residentMb = 0
     const late = async (ms: number, why: () => Error): Promise<never> => {
       await clock.sleep(ms, ending.signal)
       throw why()
     }
-    const limits: Promise<never>[] = [caged.death.then(() => Promise.reject(ended(`more than ${heapMb} MB`)))]
+    const limits: Promise<never>[] = [
+      caged.death.then((death) => {
+        const why = whyDead(death, residentMb, heapMb)
+        throw 'unstarted' in why ? new TooCostly(`${UNSTARTED} (${why.unstarted})`) : ended(why.ended)
+      }),
+    ]
     const next = async (): Promise<CageMessage> => {
       const message = await Promise.race([caged.next(), ...limits])
       // What else is waiting in this process comes first.
@@ -84,10 +93,15 @@ export function createCage(heapMb: number): Cage {
     limits[0]?.catch(() => {})
     let whole = false
     try {
+      const saw = (mb: number) => {
+        residentMb = mb
+      }
       until(
-        watchMemory(caged, clock, heapMb, ending.signal).then(() => Promise.reject(ended(`more than ${heapMb} MB`))),
+        watchMemory(caged, clock, heapMb, saw, ending.signal).then(() => {
+          throw ended(`takes more than ${heapMb} MB`)
+        }),
       )
-      const starting = late(LIMITS.readMs, () => new TooCostly('no process could be started to read it'))
+      const starting = late(LIMITS.readMs, () => new TooCostly(UNSTARTED))
       until(starting)
       for (const piece of filePieces(files)) {
         await Promise.race([caged.tell({ files: piece }), ...limits])
@@ -97,7 +111,7 @@ export function createCage(heapMb: number): Cage {
       await next()
       void limits.splice(limits.indexOf(starting), 1)
       // Counted from here: a busy computer is slow to start a process.
-      until(late(budget.deadlineMs, () => ended(`longer than ${budget.deadlineMs / 1000} s`)))
+      until(late(budget.deadlineMs, () => ended(`takes longer than ${budget.deadlineMs / 1000} s`)))
       const result = await resultOf(caged, next)
       whole = result.rssMb <= LIMITS.cageWarmMb
       return result
@@ -119,6 +133,24 @@ export function createCage(heapMb: number): Cage {
   }
 }
 
+/** How V8 ends a process that needs more than its heap. */
+const HEAP_SIGNALS: readonly (string | undefined)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL']
+
+/**
+ * Why a process is gone that nobody here ended. Memory is named only where it was the cause: a computer that is short of
+ * it kills whom it likes, and so does a person.
+ */
+function whyDead(
+  { unstarted, signal, code }: Death,
+  residentMb: number,
+  heapMb: number,
+): { readonly unstarted: string } | { readonly ended: string } {
+  if (unstarted !== undefined) return { unstarted }
+  if (HEAP_SIGNALS.includes(signal) || residentMb > heapMb + LIMITS.cageProgramMb / 2)
+    return { ended: `takes more than ${heapMb} MB` }
+  return { ended: `was interrupted: its process was ended by ${signal ?? `itself, with code ${code ?? 'unknown'}`}` }
+}
+
 async function resultOf(caged: Caged, next: () => Promise<CageMessage>) {
   let head = NO_HEAD
   let names: readonly string[] = []
@@ -134,11 +166,18 @@ async function resultOf(caged: Caged, next: () => Promise<CageMessage>) {
   }
 }
 
+/** How a process ended, or why it never began. */
+interface Death {
+  readonly unstarted?: string
+  readonly signal?: string
+  readonly code?: number
+}
+
 /** A process of the cage, and what it says. */
 interface Caged {
   readonly pid: number
   /** Resolves when the process is gone. */
-  readonly death: Promise<void>
+  readonly death: Promise<Death>
   isGone(): boolean
   tell(order: CageOrder): Promise<void>
   next(): Promise<CageMessage>
@@ -173,17 +212,18 @@ function startCaged(heapMb: number): Caged {
     heard()
   })
   let gone = false
-  const death = new Promise<void>((resolve) => {
-    const over = () => {
+  const death = new Promise<Death>((resolve) => {
+    const over = (how: Death) => {
       gone = true
       alive.delete(child)
-      resolve()
+      resolve(how)
     }
-    child.once('exit', over)
-    child.once('error', over)
+    child.once('exit', (code, signal) => over(defined({ code: code ?? undefined, signal: signal ?? undefined })))
+    child.on('error', (error: NodeJS.ErrnoException) => over({ unstarted: error.code ?? 'unknown error' }))
   })
   let place = 0
-  const places = child.stdio[PLACE_FD]
+  // Without a free file there is nothing of a process, not even this.
+  const places = (child.stdio as typeof child.stdio | undefined)?.[PLACE_FD]
   let rest = Buffer.alloc(0)
   places?.on('error', () => {})
   if (places !== null && places !== undefined && 'read' in places)
@@ -201,7 +241,8 @@ function startCaged(heapMb: number): Caged {
     tell: (order) =>
       new Promise((resolve) => {
         // That it is gone is said by `death`.
-        child.send(order as object, () => resolve())
+        if (child.connected) child.send(order as object, () => resolve())
+        else resolve()
       }),
     async next() {
       while (inbox.length === 0)
@@ -228,20 +269,29 @@ function startCaged(heapMb: number): Caged {
 }
 
 /** Resolves when the process holds more than its heap may: buffers are in no heap. */
-async function watchMemory(caged: Caged, clock: Clock, heapMb: number, signal: AbortSignal): Promise<void> {
+async function watchMemory(
+  caged: Caged,
+  clock: Clock,
+  heapMb: number,
+  saw: (residentMb: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
   for (;;) {
     await clock.sleep(LIMITS.cageLookMs, signal)
     if (signal.aborted) return new Promise(() => {})
-    if (residentMb(caged.pid) > heapMb + LIMITS.cageProgramMb) return
+    const mb = residentMbOf(caged.pid)
+    if (mb !== undefined) saw(mb)
+    if (mb !== undefined && mb > heapMb + LIMITS.cageProgramMb) return
   }
 }
 
-function residentMb(pid: number): number {
+/** In kB whatever the size of a page is: on a Raspberry Pi 5 one has 16 KiB. Undefined: it is gone. */
+function residentMbOf(pid: number): number | undefined {
   try {
-    const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')
-    return (Number(pages) * 4096) / 1024 ** 2
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
   } catch {
-    return 0
+    return undefined
   }
 }
 

@@ -4,18 +4,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ExpressionAnswer, ExpressionQuestion, Expressions } from '../../model/expressions.ts'
 import { askingCage, createCage, JobEnded } from './cage.ts'
+import { type Paused, pausedAfter } from './pause.ts'
 
 export interface CagedExpressionsOptions {
   readonly clock: Clock
   readonly deadlineMs?: number
   readonly heapMb?: number
-}
-
-/** An expression that was ended: when it is evaluated again, and the delay after that. */
-interface EndedExpression {
-  readonly why: string
-  readonly untilMs: number
-  readonly delayMs: number
 }
 
 /**
@@ -29,24 +23,19 @@ export function createCagedExpressions({
 }: CagedExpressionsOptions): Expressions {
   const cage = heapMb === undefined ? askingCage() : createCage(heapMb)
   const kept = new Map<string, ExpressionAnswer>()
-  const setAside = new Map<string, EndedExpression>()
+  const setAside = new Map<string, Paused>()
 
   const note = (id: string, answer: ExpressionAnswer) => {
     if (kept.size >= LIMITS.answersKept) kept.clear()
     kept.set(id, answer)
   }
-  const endedNow = (expression: string, why: string): EndedExpression => {
-    const before = setAside.get(expression)
-    const delayMs = Math.min(
-      before === undefined ? LIMITS.endedExpressionMs : before.delayMs * 2,
-      LIMITS.endedExpressionMaxMs,
-    )
-    const ended = { why, delayMs, untilMs: clock.monotonicMs() + delayMs }
+  const endedNow = (expression: string, why: string): Paused => {
+    const ended = pausedAfter(setAside.get(expression), why, clock.monotonicMs())
     if (setAside.size >= LIMITS.answersKept) setAside.clear()
     setAside.set(expression, ended)
     return ended
   }
-  const asleep = (expression: string): EndedExpression | undefined => {
+  const asleep = (expression: string): Paused | undefined => {
     const ended = setAside.get(expression)
     return ended !== undefined && clock.monotonicMs() < ended.untilMs ? ended : undefined
   }
@@ -99,9 +88,9 @@ export function createCagedExpressions({
   }
 }
 
-function toldOf({ why, delayMs }: EndedExpression): string {
+function toldOf({ why, delayMs }: Paused): string {
   const again = delayMs >= 3_600_000 ? `${delayMs / 3_600_000} h` : `${Math.round(delayMs / 60_000)} min`
-  return `${why}; croft ended it and evaluates it again in ${again}`
+  return `${why}; croft evaluates it again in ${again}`
 }
 
 function idOf({ expression, name, object }: ExpressionQuestion): string {

@@ -9,6 +9,7 @@ import type { ExpandedInstances } from '../git/revision.ts'
 import { originOf } from '../yaml/problem-at.ts'
 import { askingCage, createCage, JobEnded } from './cage.ts'
 import { type ExpandLate, unpackExpanded } from './pack.ts'
+import { type Paused, pausedAfter } from './pause.ts'
 
 /**
  * Expands late instances in the cage: only when what is known of the world has changed. Where that is ended, they wait as
@@ -18,7 +19,7 @@ export function lateInCage({ clock, heapMb }: { readonly clock: Clock; readonly 
   const cage = heapMb === undefined ? askingCage() : createCage(heapMb)
   return (instances, unseen) => {
     let last: { readonly id: string; readonly expanded: ExpandedInstances } | undefined
-    let ended: { readonly expanded: ExpandedInstances; readonly untilMs: number; readonly delayMs: number } | undefined
+    let ended: (Paused & { readonly expanded: ExpandedInstances }) | undefined
     return {
       by(known) {
         if (known.size > 0 && last?.id === idOf(known)) return last.expanded
@@ -35,12 +36,10 @@ export function lateInCage({ clock, heapMb }: { readonly clock: Clock; readonly 
           ended = undefined
         } catch (error) {
           if (!(error instanceof JobEnded)) throw error
-          const delayMs = Math.min((ended?.delayMs ?? LIMITS.endedExpressionMs / 2) * 2, LIMITS.endedExpressionMaxMs)
           const problems = [...unseen.revision.problems, problemOf(instances, error)]
           ended = {
+            ...pausedAfter(ended, error.message, clock.monotonicMs()),
             expanded: { ...unseen, revision: { ...unseen.revision, problems } },
-            untilMs: clock.monotonicMs() + delayMs,
-            delayMs,
           }
         }
       },
@@ -56,7 +55,7 @@ function problemOf({ instances, commit }: LateInstances, { index, message }: Job
       place === undefined
         ? { file: '.', line: 1, column: 1 }
         : originOf({ ...NOT_JUDGED, ...place }, { file: place.file, ...defined({ commit }) }),
-    message: `${message}: croft ended it, and tries again later`,
+    message: `${message}: croft tries again later`,
     severity: 'error',
   }
 }

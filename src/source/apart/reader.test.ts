@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type Clock, systemClock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import { readHere } from '../read-here.ts'
 import { type SourceReader, TooCostly } from '../reader.ts'
 import { ROOT, vmManifest } from '../testing/fixture.ts'
@@ -126,10 +127,12 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   return longest
 }
 
-test('[S-33] what takes too long is ended, said with its file, not tried again, and holds nobody up', async () => {
+test('[S-33] what takes too long is ended, said with its file, tried again ever more seldom, and holds nobody up', async () => {
   let deadlines = 0
+  let nowMs = 0
   const clock: Clock = {
     ...systemClock,
+    monotonicMs: () => nowMs,
     sleep: (ms, signal) => {
       if (ms === 200) deadlines += 1
       return systemClock.sleep(ms, signal)
@@ -146,6 +149,45 @@ test('[S-33] what takes too long is ended, said with its file, not tried again, 
   assert.ok(stall <= 200, `the main thread worked ${stall} ms at a time`)
   await assert.rejects(reader.tree(HEAVY), TooCostly)
   assert.equal(deadlines, 1, 'it was not read once more')
+  for (const [passedMs, tried] of [
+    [LIMITS.endedExpressionMs, 2],
+    [LIMITS.endedExpressionMs, 2],
+    [LIMITS.endedExpressionMs, 3],
+  ] as const) {
+    nowMs += passedMs
+    await assert.rejects(reader.tree(HEAVY), TooCostly)
+    assert.equal(deadlines, tried, `after ${nowMs} ms`)
+  }
+})
+
+test('a process that cannot be started says nothing about the tree, which is read as soon as one can', async () => {
+  const reader = createWorkerReader({ clock: systemClock, heapMb: 64 })
+  const tree = textsOf({ 'a.yaml': vmManifest('vmId: 1008') })
+  const { execPath } = process
+  process.execPath = '/nonexistent/node'
+  await assert
+    .rejects(reader.tree(tree), /^TooCostly: no process could be started to read it \(ENOENT\)$/)
+    .finally(() => {
+      process.execPath = execPath
+    })
+  assert.equal((await reader.tree(tree)).declarations.length, 1)
+})
+
+test('a process that somebody kills is no proof of too much memory', async () => {
+  const children = () =>
+    readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  const before = children()
+  const reader = createWorkerReader({ clock: systemClock, heapMb: 200 })
+  const read = assert.rejects(reader.tree(HEAVY), /was interrupted: its process was ended by SIGKILL/)
+  const killed = (async () => {
+    for (;;) {
+      await systemClock.sleep(100)
+      const [pid] = children().filter((one) => !before.includes(one))
+      if (pid !== undefined && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker'))
+        return process.kill(pid, 'SIGKILL')
+    }
+  })()
+  await Promise.all([read, killed])
 })
 
 test('[S-33] what takes too much memory is ended as well', async () => {
@@ -251,6 +293,6 @@ test('[S-33] a late value that grows without end is ended with file and line, an
   assert.deepEqual(keysOf(settled ?? there), ['Machine/toys-vm'])
   const [problem] = settled?.problems ?? []
   assert.deepEqual([problem?.origin.file, problem?.origin.line], ['shops/toys.yaml', 2])
-  assert.match(problem?.message ?? '', /^expanding Shop\/toys takes more than 48 MB: croft ended it/)
+  assert.match(problem?.message ?? '', /^expanding Shop\/toys takes more than 48 MB: croft tries again later/)
   assert.deepEqual(settled?.unreadable, ['Addon/toys-facts'], 'what it declares is not gone')
 })

@@ -9,10 +9,11 @@ import type { FileReading } from '../files/read-files.ts'
 import type { Revision, SourceFile } from '../git/revision.ts'
 import { isKustomization } from '../kustomize/build.ts'
 import { type SourceReader, TooCostly } from '../reader.ts'
-import { type Cage, createCage } from './cage.ts'
+import { type Cage, createCage, JobEnded } from './cage.ts'
 import type { CageJob } from './job.ts'
 import { lateInCage } from './late.ts'
 import { unpack } from './pack.ts'
+import { type Paused, pausedAfter } from './pause.ts'
 
 export interface WorkerReaderOptions {
   readonly clock: Clock
@@ -32,19 +33,21 @@ export function createWorkerReader({ clock, deadlineMs = LIMITS.readMs, heapMb }
   const cage = heapMb === undefined ? shared : createCage(heapMb)
   const perform = (job: CageJob, files: readonly SourceFile[] = []) =>
     cage.perform(job, { clock, deadlineMs, placeOf: placeOf(job, files) }, files)
-  const costly = new Map<string, string>()
+  const costly = new Map<string, Paused>()
   /** A directory is looked at again and again, and is nearly always the same. */
   let last: { readonly name: string; readonly revision: Revision } | undefined
-  /** What was too costly once is too costly again: it is not tried at every look. */
+  /** What was ended is likely to be ended again: it is not tried at every look, but ever more seldom. */
   const unlessKnown = async <T>(name: string, work: (name: string) => Promise<T>): Promise<T> => {
     const known = costly.get(name)
-    if (known !== undefined) throw new TooCostly(known)
+    if (known !== undefined && clock.monotonicMs() < known.untilMs) throw new TooCostly(known.why)
     try {
-      return await work(name)
+      const done = await work(name)
+      costly.delete(name)
+      return done
     } catch (error) {
-      if (error instanceof TooCostly) {
+      if (error instanceof JobEnded) {
         if (costly.size >= LIMITS.costlyTrees) costly.clear()
-        costly.set(name, error.message)
+        costly.set(name, pausedAfter(known, error.message, clock.monotonicMs()))
       }
       throw error
     }
