@@ -141,7 +141,9 @@ test('a connection that died without a word is left when the server should have 
 })
 
 for (const goes of [false, true]) {
-  const why = goes ? 'one went just before, so it may be declared still' : 'what was there is what there was'
+  const why = goes
+    ? 'one went just before, so it may be declared still, for a while'
+    : 'what was there is what there was'
   test(`objects of a kind that is served no more are unknown, not gone: ${why}`, async () => {
     const api = await oneApi()
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -166,6 +168,8 @@ for (const goes of [false, true]) {
     await api.lab.call('DELETE', `${definitions}/widgets.example.org`)
     await api.lab.until(() => !following.informer.synced(), 600_000)
     assert.equal(following.informer.vanished(), !goes)
+    await api.lab.pass(700_000)
+    assert.equal(following.informer.vanished(), true, 'whoever deletes a definition with its objects is done by now')
     await api.lab.call('POST', definitions, definition)
     await api.lab.until(() => following.informer.synced(), 600_000)
     assert.equal(following.informer.vanished(), false)

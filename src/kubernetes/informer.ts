@@ -14,8 +14,9 @@ export interface Informer {
   /** True after the first list. False again while the kind is not served: then a missing object proves nothing. */
   synced(): boolean
   /**
-   * The kind is not served any more, and `objects()` is what there was of it: none had gone shortly before. A definition
-   * that is deleted takes its objects along first, so one that went just before may be declared still.
+   * The kind is not served any more, and `objects()` is what there was of it: none had gone shortly before, or the kind has
+   * been away for a while. A definition that is deleted takes its objects along first, so one that went just before may
+   * be declared still, until the definition had the time to come back.
    */
   vanished(): boolean
   /** Why there is no list, or the last watch broke. */
@@ -64,7 +65,8 @@ export function createInformer(options: InformerOptions): Informer {
   const lengths = new Map<string, number>()
   let length = 0
   let synced = false
-  let vanished = false
+  /** When the kind was found to be served no more. */
+  let lostMs: number | undefined
   /** When an object was last seen to go. */
   let departedMs = Number.NEGATIVE_INFINITY
   let trouble: string | undefined
@@ -84,7 +86,7 @@ export function createInformer(options: InformerOptions): Informer {
       // A kind that is served no more takes its objects along without asking: what it held is unknown from now on.
       if (listed.is === 'error' && listed.status === 404 && synced) {
         synced = false
-        vanished = clock.monotonicMs() - departedMs > VANISHED_MS
+        lostMs = clock.monotonicMs()
         options.onChange()
       }
       await rest(listed.is === 'error' ? listed.refusal.message : listed.message, signal)
@@ -99,7 +101,7 @@ export function createInformer(options: InformerOptions): Informer {
     lengths.clear()
     ;({ length } = listed.value)
     synced = true
-    vanished = false
+    lostMs = undefined
     trouble = undefined
     options.onChange()
     return listed.value.resourceVersion
@@ -178,7 +180,8 @@ export function createInformer(options: InformerOptions): Informer {
   return {
     objects: () => objects,
     synced: () => synced,
-    vanished: () => vanished,
+    vanished: () =>
+      lostMs !== undefined && (lostMs - departedMs > VANISHED_MS || clock.monotonicMs() - lostMs > VANISHED_MS),
     trouble: () => trouble,
     note(object) {
       const key = keyInInformer(object)

@@ -122,6 +122,8 @@ function revisionOf(
     read.problems.map(({ object, message }) => [object, message]),
     [...leaving],
     [...kept],
+    // Once everything can be read again, that is new, although no object says anything else.
+    ...(read.incomplete ? ['incomplete'] : []),
   ])
   const paused = new Set(read.declarations.filter(({ policy }) => policy.paused).map(({ key }) => key))
   return { revision: { ...read, id, declarations, unreadable }, objects, leaving, kept, vanished, paused }

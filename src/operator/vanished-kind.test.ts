@@ -33,6 +33,31 @@ test('a definition that nobody uses leaves the cluster: what is deleted afterwar
   await operator.stop()
 })
 
+test('a definition that leaves the cluster just after one of its objects holds removals up for a while, not for ever', async () => {
+  const { ground, operator, path, isThere } = await withMachine()
+  const group = 'virtualenvironmentdownloadfile.proxmoxbpg.crossplane.io'
+  const files = `/apis/${group}/v1alpha1/environmentdownloadfiles`
+  await ground.call('POST', files, {
+    apiVersion: `${group}/v1alpha1`,
+    kind: 'EnvironmentDownloadFile',
+    metadata: { name: 'image' },
+    spec: { managementPolicies: ['Observe'], forProvider: {} },
+  })
+  await ground.pass(5_000)
+  await ground.call('DELETE', `${files}/image`)
+  await ground.pass(5_000)
+  assert.equal(await ground.get(`${files}/image`), undefined)
+  await ground.call('DELETE', `${DEFINITIONS}/${UNUSED}`)
+  // The server ends each watch after five minutes at the latest: then it is known.
+  await ground.pass(320_000)
+  await ground.call('DELETE', path)
+  await ground.pass(120_000)
+  assert.equal(isThere(), true)
+  await ground.pass(A_WHILE)
+  assert.equal(isThere(), false)
+  await operator.stop()
+})
+
 test('a definition that comes back is read again', async () => {
   const { ground, operator, path, isThere } = await withMachine()
   const definition = await ground.get(`${DEFINITIONS}/${UNUSED}`)
