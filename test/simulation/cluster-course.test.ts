@@ -47,5 +47,12 @@ test('an upgrade as it is drawn: node after node goes through its steps in order
     assert.ok((sorted[at + 1]?.fromMs ?? toMs) >= toMs, `two servers restart at once; ${hint}`)
   const ups = (course?.votes ?? []).map(({ up }) => up)
   assert.equal(Math.min(...ups.map(Number)), 2, `${ups.join(' ')}; ${hint}`)
-  assert.deepEqual([ups[0], ups.at(-1)], [3, 3], hint)
+  // A server that joined a moment ago may still be silent while the release is fetched.
+  const firstMs = Math.min(
+    ...(course?.tracks ?? []).flatMap(({ bars }) =>
+      bars.filter(({ step }) => step === 'cordon').map(({ fromMs }) => fromMs),
+    ),
+  )
+  const before = (course?.votes ?? []).findLast(({ atMs }) => atMs <= firstMs)
+  assert.deepEqual([before?.up, ups.at(-1)], [3, 3], hint)
 })

@@ -130,7 +130,12 @@ async function madeAnewOnce(run: LibvirtRun): Promise<void> {
 }
 
 test('a node that stays away is made anew once, and the new one is left in peace', async () => {
-  const run = simulateLibvirt(6, ESTATE, 'kvm')
+  const spec = '  version: v1.34.3+k3s1\n'
+  const mayGo = {
+    ...files,
+    'cluster.yaml': files['cluster.yaml']?.replace(spec, `${spec}  remediation: {dataMayGo: true}\n`) ?? '',
+  }
+  const run = simulateLibvirt(6, valid(mayGo), 'kvm')
   assert.equal(await run.settle(), 'settled')
   const lost = [...run.datacentre.world.guests.values()].find(({ config }) => config.get('name') === 'k3s-worker-01')
   assert.ok(lost)
