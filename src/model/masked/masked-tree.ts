@@ -26,7 +26,10 @@ export function maskTold(text: string): string {
 function maskEmbedded(text: string): string {
   if (/^\s*[[{]/.test(text)) {
     try {
-      return JSON.stringify(maskTree(JSON.parse(text)))
+      const parsed: unknown = JSON.parse(text)
+      const shown = JSON.stringify(maskTree(parsed))
+      // Without a secret in it, it stays as it was written.
+      return shown === JSON.stringify(parsed) ? text : shown
     } catch {
       // It only begins like JSON.
     }

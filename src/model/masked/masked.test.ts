@@ -127,6 +127,12 @@ test('who did not sign in sees fields, and neither comments nor texts', () => {
 })
 
 describe('what is no secret stays', () => {
+  test('JSON in a text stays as it was written, and is written anew where something in it is masked', () => {
+    for (const text of ['{ "replicaCount": 1, "ui": { "color": "blue" } }', '[ 1,\n 2 ]', '{"a": 1e2}'])
+      assert.equal(maskTree(text), text)
+    assert.equal(maskTree('{ "rootPassword": "x9-long-enough", "n": 1 }'), '{"rootPassword":"***","n":1}')
+  })
+
   test('a manifest without secrets is the same text', () => {
     const text = `# the web server; see the wiki for tokens
 apiVersion: croft.dev/v1
