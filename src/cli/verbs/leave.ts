@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { Engine } from '../../engine/engine.ts'
-import { BACKUP_UNIT } from '../../k3s/backup-flags.ts'
+import { BACKUP_UNIT, S3_SECRET } from '../../k3s/backup-flags.ts'
 import { KUBE_VIP_FILE } from '../../k3s/kube-vip.ts'
 import { renderKubeconfig } from '../../kubernetes/kubeconfig.ts'
 import { shellWord } from '../../lib/shell-quoted.ts'
@@ -141,7 +141,7 @@ function staysNamed({ spec: { endpoint, backup } }: ClusterDeclaration): readonl
     ...('vip' in endpoint && endpoint.kubeVip !== undefined ? [`${KUBE_VIP_FILE} (announces ${endpoint.vip})`] : []),
     ...(backup !== undefined && 'nfs' in backup.to ? [`${BACKUP_UNIT} (the share with the snapshots of etcd)`] : []),
     ...(backup !== undefined && 's3' in backup.to
-      ? ['Secret kube-system/croft-etcd-backup (where K3s sends snapshots)']
+      ? [`Secret kube-system/${S3_SECRET} (where K3s sends snapshots)`]
       : []),
   ]
 }

@@ -1,3 +1,4 @@
+import { BACKUP_SECRET_FILE, S3_SECRET } from '../../../k3s/backup-flags.ts'
 import { KUBE_VIP_FILE } from '../../../k3s/kube-vip.ts'
 import { absentFiles } from '../../../k3s/node-files.ts'
 import type { NodeFacts } from '../../../k3s/node-program.ts'
@@ -42,7 +43,7 @@ const OBJECTS: Readonly<Record<string, readonly string[]>> = {
     `${RBAC}/roles/kube-vip`,
     `/api/v1/${SYSTEM}/serviceaccounts/kube-vip`,
   ],
-  '/var/lib/rancher/k3s/server/manifests/croft-backup.json': [`/api/v1/${SYSTEM}/secrets/croft-etcd-backup`],
+  [BACKUP_SECRET_FILE]: [`/api/v1/${SYSTEM}/secrets/${S3_SECRET}`],
 }
 
 /** Deletes them with the last file: while another server has it, K3s there would make them again. */
