@@ -101,19 +101,42 @@ function beginAgain(args) {
   )
 }
 
-/** Where compiled code is kept between runs: among the user's own files, not in a folder that all users share. */
-function codeCache() {
-  const { XDG_CACHE_HOME, HOME } = process.env
+/**
+ * The folder for compiled code, which V8 runs as it is: whoever can write there runs as this user. So it is among the
+ * user's own files, and the user alone has access. If others had access, its content is deleted; if another user owns it
+ * or it is a link, there is none.
+ */
+function codeCache({ XDG_CACHE_HOME, HOME }) {
   const cache = XDG_CACHE_HOME || (HOME && path.join(HOME, '.cache'))
-  return cache ? path.join(cache, 'croft', 'code') : undefined
+  if (!cache) return undefined
+  const { chmodSync, lstatSync, mkdirSync, rmSync } = require('node:fs')
+  const own = path.join(cache, 'croft')
+  const code = path.join(own, 'code')
+  const isOwn = (stat) => stat.isDirectory() && (process.getuid === undefined || stat.uid === process.getuid())
+  try {
+    mkdirSync(code, { recursive: true, mode: 0o700 })
+    const [outer, inner] = [lstatSync(own), lstatSync(code)]
+    if (!isOwn(outer) || !isOwn(inner)) return undefined
+    const open = (outer.mode & 0o022) !== 0
+    if (open) chmodSync(own, outer.mode & 0o755)
+    if (open || (inner.mode & 0o777) !== 0o700) {
+      rmSync(code, { recursive: true })
+      mkdirSync(code, { mode: 0o700 })
+    }
+    return code
+  } catch {
+    // A home that cannot be written, or another process that does the same now: the code is compiled again.
+    return undefined
+  }
 }
+exports.codeCache = codeCache
 
 /** `entryOf` says what to run. It is asked only by the Node that runs it: to find out costs a clone 20 ms. */
 exports.run = function run(entryOf, args) {
   const major = Number(process.versions.node.split('.')[0])
   if (major >= OLDEST_MAJOR) {
     beginAgain(args)
-    const cache = codeCache()
+    const cache = codeCache(process.env)
     // Another Node may have other names for them, and would say so on stderr.
     if (major === OLDEST_MAJOR && isBrief(args)) setWorkingFlags()
     if (cache) require('node:module').enableCompileCache(cache)
@@ -126,7 +149,7 @@ exports.run = function run(entryOf, args) {
   const { spawn } = require('node:child_process')
   const { constants } = require('node:os')
   const env = { ...process.env }
-  const cache = codeCache()
+  const cache = codeCache(process.env)
   // croft's launcher runs once more, and enables it itself; its flags are then right.
   const program = isCroft() ? path.resolve(process.argv[1]) : entryOf()
   if (isLong(args)) env.CROFT_BEGUN = '1'
