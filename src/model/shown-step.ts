@@ -61,8 +61,8 @@ const METHODS: Readonly<Record<ClientCommand['do'], string>> = { make: 'POST', s
 
 function shownWrite(write: ObjectWrite): Omit<ShownCall, 'via'> {
   if (write.do === 'delete') {
-    const { apiVersion, kind, propagationPolicy, uid } = write
-    const params = { apiVersion, kind, propagationPolicy, ...(uid === undefined ? {} : { uid }) }
+    const { apiVersion, kind, propagationPolicy, uid, resourceVersion } = write
+    const params = { apiVersion, kind, propagationPolicy, ...defined({ uid, resourceVersion }) }
     return { method: 'DELETE', path: write.path, params, secretParams: [] }
   }
   if (write.do === 'helm') return shownHelm(write)
@@ -209,8 +209,8 @@ function readWrite(call: RestCall, secretParams: readonly string[] = []): Object
   const { method, path, params } = call
   if ((method as string) === HELM) return readHelm(call)
   if (method === 'DELETE') {
-    const { apiVersion = '', kind = '', uid } = params
-    return defined({ do: 'delete', path, apiVersion, kind, propagationPolicy: 'Background', uid })
+    const { apiVersion = '', kind = '', uid, resourceVersion } = params
+    return defined({ do: 'delete', path, apiVersion, kind, propagationPolicy: 'Background', uid, resourceVersion })
   }
   const [place = '', query] = path.split('?')
   const text = params.body ?? '{}'

@@ -114,6 +114,8 @@ export type ObjectWrite =
       readonly propagationPolicy: 'Background'
       /** Only the very object that was looked at: one that was made anew meanwhile stays. */
       readonly uid?: string
+      /** Only as it was read: the server refuses if it changed meanwhile. */
+      readonly resourceVersion?: string
     }
   | HelmWrite
 

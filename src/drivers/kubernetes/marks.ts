@@ -172,8 +172,8 @@ export interface ReleaseDetails
   /** Its manifest cannot be read: that `holding`, `drift` and `workloads` are empty says nothing. */
   readonly unread?: true
   readonly workloads: readonly ChartWorkload[]
-  /** The Secret of this revision. */
-  readonly record: { readonly name: string; readonly uid: string }
+  /** The Secret of this revision, and its resourceVersion. */
+  readonly record: { readonly name: string; readonly uid: string; readonly version: string }
 }
 
 export interface InstallDetails {

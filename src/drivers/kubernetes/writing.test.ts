@@ -28,3 +28,20 @@ test('only the very object that was looked at is deleted: one that was made anew
   await send(client, step, { api: clusterApi(undefined), deps }, new AbortController().signal)
   assert.equal(there, 'the second', bodies.join('\n'))
 })
+
+test('an object that is deleted as it was read stays if it changed meanwhile', async () => {
+  const sent: unknown[] = []
+  const client = createKubernetesClient({
+    async send({ body }) {
+      sent.push((JSON.parse(String(body)) as { preconditions?: unknown }).preconditions)
+      return { status: 200, reason: '', headers: {}, body: '{}' }
+    },
+    close: async () => undefined,
+  })
+  const [step] = deletion(removed(seen({ object: MAP } as never), []))
+  assert.ok(step?.lane === 'object' && step.write.do === 'delete')
+  const deps = { resolveSecret: () => Promise.reject(new Error('no secret is meant')) }
+  const write = { ...step.write, uid: 'u-1', resourceVersion: '7' }
+  await send(client, { ...step, write }, { api: clusterApi(undefined), deps }, new AbortController().signal)
+  assert.deepEqual(sent, [{ uid: 'u-1', resourceVersion: '7' }])
+})

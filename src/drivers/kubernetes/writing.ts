@@ -2,6 +2,7 @@ import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
 import { POWER_MANAGER } from '../../kubernetes/managers.ts'
 import { at, type Foreign, recordOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
+import { defined } from '../../lib/defined.ts'
 import { builtInKind } from '../../model/kube-object.ts'
 import type { Preview } from '../../model/plan.ts'
 import type { ObservedResource } from '../../model/resource.ts'
@@ -22,11 +23,12 @@ export async function send(
   const write = writeOf(step)
   const doing = step.summary
   if (write.do === 'delete') {
-    const { apiVersion, kind, uid, propagationPolicy } = write
+    const { apiVersion, kind, uid, resourceVersion, propagationPolicy } = write
     const path = await pathFor(client, api, write.path, { apiVersion, kind }, signal)
     // Only the very object that was looked at: one that was made anew meanwhile stays.
-    const preconditions = uid === undefined ? {} : { preconditions: { uid } }
-    const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, ...preconditions }
+    const preconditions = defined({ uid, resourceVersion })
+    const required = Object.keys(preconditions).length === 0 ? {} : { preconditions }
+    const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, ...required }
     const asked = await client.delete(path, doing, options, signal)
     if (asked.is === 'error' && asked.status === 404) return { result: 'done' }
     return outcomeOf(asked, doing)

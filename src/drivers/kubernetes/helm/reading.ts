@@ -54,7 +54,7 @@ export async function readHelmReleases(
       holding: holdingObjects(objects ?? []),
       ...(objects === undefined ? { unread: true } : {}),
       workloads: workloadsIn(seen),
-      record: { name: secretName, uid },
+      record: { name: secretName, uid, version: versionOf(secret) },
     }
     resources.push(
       observedRelease(id, place, secret, release, objects, {

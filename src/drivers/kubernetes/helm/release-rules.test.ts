@@ -26,7 +26,7 @@ const DEPLOYED: ReleaseDetails = {
   drift: [],
   holding: [],
   workloads: [],
-  record: { name: 'sh.helm.release.v1.till.v3', uid: 'u-3' },
+  record: { name: 'sh.helm.release.v1.till.v3', uid: 'u-3', version: '7' },
 }
 
 /** As Helm's record shows it; `by`: who marked it. */
@@ -147,6 +147,7 @@ test('only the mark: no run of Helm. A record that hangs goes first, by its uid.
   assert.match(mark?.params.body ?? '', /"uid":"u-3"/)
   const [forget, upgrade] = stepsFor(release(), observed({ status: 'pending-upgrade', stuck: true }))
   assert.deepEqual([forget?.method, forget?.params.uid, upgrade?.method], ['DELETE', 'u-3', 'HELM'])
+  assert.equal(forget?.params.resourceVersion, '7', 'a Helm that ends meanwhile changes the record: then it stays')
   assert.deepEqual(
     stepsFor(release({ ...SPEC, version: '2.0.0' }), observed()).map(({ method, path }) => `${method} ${path}`),
     ['HELM upgrade shop/till'],
@@ -156,7 +157,11 @@ test('only the mark: no run of Helm. A record that hangs goes first, by its uid.
 test('a run of Helm is saved and read again as it was, and shows no secret', () => {
   const one = release(SPEC, { adopt: true, secrets: { values: { env: 'WORD' } } })
   const [step] = rules.createSteps(resource(one), '')
-  const removal = rules.deleteSteps(removed(observed(), []))
+  const hanging = observed({ status: 'pending-upgrade', stuck: true })
+  const removal = [
+    ...rules.deleteSteps(removed(observed(), [])),
+    ...rules.updateSteps(resource(release()), hanging, rules.diff(resource(release()), hanging)).slice(0, 1),
+  ]
   for (const was of [step, ...removal] as readonly Step[]) {
     const intention = { id: '1', key: 'k', step: was } as never
     const read = readIntention(JSON.parse(JSON.stringify(savedIntention(intention))))

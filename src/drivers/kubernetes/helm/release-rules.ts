@@ -238,7 +238,7 @@ export function leaveRelease(observed: ObservedResource): readonly Step[] {
   ]
 }
 
-/** One record of Helm goes, and nothing that it tells of. */
+/** Deletes one record of Helm as it was read, and nothing that it tells of: a Helm that was slow may have ended meanwhile. */
 function forgetStep(observed: ObservedResource, { record, revision, status }: ReleaseDetails): Step {
   const { name, namespace } = placeIn(observed)
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: record.name, namespace } }
@@ -253,6 +253,7 @@ function forgetStep(observed: ObservedResource, { record, revision, status }: Re
       kind: 'Secret',
       propagationPolicy: 'Background',
       uid: record.uid,
+      resourceVersion: record.version,
     },
     disruption: 'none',
     ...sweeping(`the record of revision ${revision} of ${name}`),
