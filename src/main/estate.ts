@@ -1,5 +1,7 @@
 import type { FollowedRepository, LoadedEstate } from '../cli/runtime.ts'
 import { CliError } from '../lib/exit.ts'
+import type { Problem } from '../model/declaration.ts'
+import { changedEstate, type Estate } from '../model/estate.ts'
 import type { Revision } from '../source/git/revision.ts'
 
 export async function load(directory: string): Promise<LoadedEstate> {
@@ -32,7 +34,12 @@ async function linked(read: Revision): Promise<LoadedEstate> {
     import('../source/compose/defined-kind.ts'),
   ])
   const revision = await fetchedFor(read)
-  const estate = linkRevision(revision)
+  const strict = linkRevision(revision)
+  const further = await furtherOf(revision, strict)
+  const estate =
+    further.length === 0
+      ? strict
+      : changedEstate(strict, (one) => ({ ...one, problems: [...one.problems, ...further] }))
   return {
     declarations: revision.declarations,
     estate,
@@ -42,6 +49,13 @@ async function linked(read: Revision): Promise<LoadedEstate> {
     ...(revision.expanded === undefined ? {} : { expanded: revision.expanded }),
     ...(revision.apis === undefined ? {} : { apis: revision.apis.map(definedKind) }),
   }
+}
+
+/** Whoever mends one mistake hears of the others at once, also of those that come to light only without it. */
+async function furtherOf(revision: Revision, estate: Estate): Promise<readonly Problem[]> {
+  if (!estate.problems.some(({ severity }) => severity === 'error')) return []
+  const { furtherProblems } = await import('../controller/sources/further-problems.ts')
+  return furtherProblems(revision, estate)
 }
 
 /** Only an add-on has manifests elsewhere: an estate without one needs no Git, no tunnels and no unpacking. */

@@ -1,7 +1,9 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import { defined } from '../lib/defined.ts'
+import { lazily } from '../lib/lazily.ts'
 import { type Declaration, type Problem, type ResourceKey, showOrigin } from '../model/declaration.ts'
 import { setAside, type UnreadPath } from '../model/unread.ts'
+import { type Doubtful, doubtfulOf } from './doubtful.ts'
 import type { Ignored, Revision } from './git/revision.ts'
 import type { JudgedObject } from './judge.ts'
 import { type FileAt, fieldProblemAt, findingAt, originOf, plainProblem } from './yaml/problem-at.ts'
@@ -30,6 +32,7 @@ export function assemble(
   const unread: UnreadPath[] = [...(extra.unread ?? [])]
   const unreadable = new Set<ResourceKey>()
   const byKey = new Map<ResourceKey, { declaration: Declaration; judged: JudgedObject; through?: string }>()
+  const refused: { readonly judged: JudgedObject; readonly at: FileAt }[] = []
   let incomplete = extra.incomplete
   // What several kustomizations bring is one document: it is named, and what is wrong with it told, with the first.
   const firstThrough = new Map<string, string>()
@@ -57,6 +60,8 @@ export function assemble(
         ignored.push(ignoredOf(judged, at))
         if (judged.note !== undefined) unread.push(unreadAt(judged, at, judged.note))
       } else if (judged.outcome === 'refused') {
+        // What a kustomization makes of a document stands in no text.
+        if (through === undefined) refused.push({ judged, at })
         if (judged.key === undefined) incomplete = true
         else unreadable.add(judged.key)
       } else {
@@ -72,6 +77,9 @@ export function assemble(
   for (const problem of problems) {
     if (problem.code !== 'duplicate-object' || problem.object === undefined) continue
     unreadable.add(problem.object)
+    const first = byKey.get(problem.object)
+    if (first !== undefined && first.through === undefined)
+      refused.push({ judged: first.judged, at: { file: first.declaration.origin.file, ...defined({ commit }) } })
     byKey.delete(problem.object)
   }
   for (const key of byKey.keys()) unreadable.delete(key)
@@ -86,6 +94,7 @@ export function assemble(
     unreadable: [...unreadable].sort(),
     ...(unread.length === 0 ? {} : { unread }),
     incomplete,
+    doubtful: lazily((): readonly Doubtful[] => refused.flatMap(({ judged, at }) => doubtfulOf(judged, at) ?? [])),
     locate: (declaration, path) =>
       problemOf(sources.get(declaration.key), declaration, { code: '', path, message: '' }).origin,
     text: (declaration) => sources.get(declaration.key)?.document.text,

@@ -258,7 +258,7 @@ const METADATA_OTHER = new Set(
   ),
 )
 
-function envelopeOf(value: ManifestObject['value'], apiVersion: string, kind: Kind) {
+export function envelopeOf(value: ManifestObject['value'], apiVersion: string, kind: Kind) {
   const problems: FieldProblem[] = []
   for (const field of Object.keys(value)) {
     if (!TOP.includes(field)) problems.push(unknownField([field], field, TOP))

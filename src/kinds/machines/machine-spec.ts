@@ -39,7 +39,17 @@ type Problems = { readonly problems: readonly FieldProblem[] }
 /** A machine as its host would call it: logical names become bridges and datastores, addresses are given. */
 export function expandMachine(machine: Declaration<WrittenMachine>, lookup: Lookup): Expanded | Problems {
   const whole = withClass(machine.spec, machine.namespace, lookup)
-  return 'problems' in whole ? whole : expandWhole({ ...machine, spec: whole.spec }, lookup)
+  if (!('problems' in whole)) return expandWhole({ ...machine, spec: whole.spec }, lookup)
+  return { problems: [...whole.problems, ...hostProblem(machine, lookup)] }
+}
+
+/** A host that is not there, whatever else of the machine is not known. */
+function hostProblem(
+  { spec: { host }, namespace }: Declaration<WrittenMachine>,
+  lookup: Lookup,
+): readonly FieldProblem[] {
+  if (host === 'auto' || findHost(host, namespace, lookup) !== undefined) return []
+  return [unknownHost(host, ['spec', 'host'], lookup)]
 }
 
 /** The same for a machine that has everything its class says. */

@@ -4,6 +4,7 @@ import type { Grant } from '../../model/grant.ts'
 import type { UnreadPath } from '../../model/unread.ts'
 import type { KnownObjects, WaitingFor, WantedRead } from '../../model/waiting.ts'
 import type { DefinedApi, LateInstances } from '../compose/api.ts'
+import type { Doubtful } from '../doubtful.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */
 export interface Ignored {
@@ -56,6 +57,8 @@ export interface Revision {
   prepare?(known: KnownObjects): Promise<void>
   /** Kinds that files here define themselves. */
   readonly apis?: readonly DefinedApi[]
+  /** What was refused, without its mistakes: for whoever wants to hear of all others at once. */
+  doubtful?(): readonly Doubtful[]
   /** Where a field of a declaration stands in the source. */
   locate(declaration: Declaration, path: FieldProblem['path']): Origin
   /** Gives what a kind found while it expanded a declaration its place in the source. */

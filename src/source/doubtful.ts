@@ -1,0 +1,66 @@
+import type { FieldProblem } from '../kinds/kind.ts'
+import { FAILED } from '../lib/failed-on.ts'
+import type { Declaration, Problem } from '../model/declaration.ts'
+import { envelopeOf, type JudgedObject } from './judge.ts'
+import { objectsOf, readDocuments } from './manifest.ts'
+import { isTouched, remainderOf } from './remainder.ts'
+import { type FileAt, fieldProblemAt, originOf } from './yaml/problem-at.ts'
+
+/** A declaration that was refused, without what it was refused for: nothing is done for it, its mistakes are looked for. */
+export interface Doubtful {
+  readonly declaration: Declaration
+  /** What else is wrong with its own fields. */
+  readonly problems: readonly Problem[]
+  /** No value of a known field was left out: what is found wrong with others because of it is true. */
+  readonly whole: boolean
+  /** Gives a finding its place. Nothing: it comes of what was left out. */
+  problemAt(problem: FieldProblem): Problem | undefined
+}
+
+export function doubtfulOf(judged: JudgedObject, at: FileAt): Doubtful | undefined {
+  const { kind, key, composedBy } = judged
+  if (kind === undefined || key === undefined || composedBy !== undefined) return undefined
+  try {
+    const base = judged.base.join('.')
+    const object = readDocuments(judged.document.text)
+      .flatMap(({ value }) => objectsOf(value))
+      .find((one) => one.base.join('.') === base)
+    if (object === undefined) return undefined
+    const apiVersion = String(object.value.apiVersion)
+    const { manifest } = envelopeOf(object.value, apiVersion, kind)
+    if (manifest === undefined) return undefined
+    const errors = judged.problems.filter(({ severity }) => severity !== 'warning')
+    const isValid = judged.outcome === 'declared' || kind.schema.safeParse(manifest.spec).success
+    const paths = errors.map(({ path }) => path)
+    const left = isValid
+      ? { spec: kind.schema.parse(manifest.spec), touched: paths, whole: true }
+      : remainderOf(kind, manifest, paths)
+    if (left === undefined) return undefined
+    // What is missing now may be what was left out, by another name or in another place.
+    const follows = ({ code }: FieldProblem) => code === FAILED || (code === 'missing-field' && !left.whole)
+    const problemAt = (problem: FieldProblem) =>
+      follows(problem) || isTouched(problem, left.touched) ? undefined : fieldProblemAt(judged, problem, at)
+    const checked = isValid ? [] : (kind.check?.(left.spec, { ...manifest, spec: left.spec }) ?? [])
+    return {
+      declaration: {
+        key,
+        apiVersion,
+        kind: kind.kind,
+        name: manifest.metadata.name,
+        labels: manifest.metadata.labels,
+        annotations: manifest.metadata.annotations,
+        ...(manifest.metadata.namespace === undefined ? {} : { namespace: manifest.metadata.namespace }),
+        spec: left.spec,
+        policy: kind.policy(left.spec, manifest),
+        origin: originOf(judged, at),
+        generation: '',
+      },
+      problems: checked.flatMap((problem) => problemAt(problem) ?? []),
+      whole: left.whole,
+      problemAt,
+    }
+  } catch {
+    // A guess that cannot be judged is none: what was found before has been said.
+    return undefined
+  }
+}
