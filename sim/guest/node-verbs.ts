@@ -57,11 +57,11 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
     stopService(computer)
     return OK
   },
-  restart: (computer, [version]) => {
+  restart: (computer, [version, sum]) => {
     const role = unitRole(computer.machine.files)
     if (role === undefined) return no('K3s has no unit here')
-    if (version !== undefined && !exchangeProgram(computer.machine.files, version))
-      return no(`K3s ${version} is not here`)
+    const problem = version === undefined ? undefined : exchangeProgram(computer.machine.files, version, sum)
+    if (problem !== undefined) return no(problem)
     computer.machine.enabled.add(unitName(role))
     restartService(computer)
     return OK

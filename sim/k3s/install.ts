@@ -57,13 +57,16 @@ function dropFetched(files: Files): void {
   if (version !== undefined) files.remove(besidePath(version))
 }
 
-/** Puts the program that was fetched in place. False: no such release is here. */
-export function exchangeProgram(files: Files, version: string): boolean {
-  if (fetchedVersion(files) === version) {
+/** Puts the program that was fetched in place, if it is the one that was proved. Returns why not. */
+export function exchangeProgram(files: Files, version: string, sum = releaseChecksum(version)): string | undefined {
+  const program = files.read(besidePath(version))
+  if (program !== undefined) {
     files.remove(besidePath(version))
-    files.write(BINARY, programText(version))
+    if (createHash('sha256').update(program).digest('hex') !== sum)
+      return `the program of K3s ${version} that was fetched has another checksum than ${sum} by now: it was deleted, and K3s was not restarted`
+    files.write(BINARY, program)
   }
-  return installedVersion(files) === version
+  return installedVersion(files) === version ? undefined : `K3s ${version} is not here`
 }
 
 function fetched(computer: Computer, from: string): { readonly sha256: string; readonly version: string } | undefined {

@@ -36,7 +36,7 @@ main() {
     install) read_input; install_begin ;;
     start) read_input; start_service ;;
     stop) stop_service ;;
-    restart) restart_service "${1:-}" ;;
+    restart) restart_service "${1:-}" "${2:-}" ;;
     wipe) job_begin wipe ;;
     snapshot) snapshot_begin "${1:-}" ;;
     restore) read_input; restore_begin ;;
@@ -257,7 +257,7 @@ job_install() {
         said=$(version_said "$new")
         if [ "$said" = "$version" ]; then
           sync "$new" && mv -f "$new" "$target" || return 1
-          [ "$target" != "$bin/k3s" ] || in_place "$version"
+          if [ "$target" = "$bin/k3s" ]; then in_place "$version"; else note_fetched "$version" "$sha256"; fi
           return 0
         fi
         reasons="$reasons; $source calls itself ${said:-nothing} and not $version"
@@ -280,10 +280,20 @@ in_place() {
   for name in kubectl crictl ctr; do [ -e "$bin/$name" ] || ln -s k3s "$bin/$name"; done
   note_version "$1"
 }
+note_fetched() {
+  printf '%s %s\n' "$1" "$2" >"$own/k3s-fetched.new" && mv -f "$own/k3s-fetched.new" "$own/k3s-fetched"
+}
+# Proved again: the file may have changed since it was fetched. What croft names counts more than what was noted here.
 exchange_program() {
   case $1 in v*[!0-9A-Za-z.+-]* | [!v]*) fail 'the version may not be used' ;; esac
+  case $2 in *[!0-9a-f]*) fail 'the checksum is no SHA-256' ;; esac
   new=$(beside "$1")
   if [ -f "$new" ]; then
+    sum=${2:-$(sed -n "s/^$1 \([0-9a-f]*\)\$/\1/p" "$own/k3s-fetched" 2>/dev/null)}
+    if [ "${#sum}" -ne 64 ] || ! printf '%s  %s\n' "$sum" "$new" | sha256sum -c --status; then
+      rm -f "$new"
+      fail "the program of K3s $1 that was fetched has another checksum than ${sum:-any that is noted here} by now: it was deleted, and K3s was not restarted"
+    fi
     mv -f "$new" "$bin/k3s" && sync "$bin" || fail "K3s $1 could not be put in place"
     in_place "$1"
   fi
@@ -497,7 +507,7 @@ restart_service() {
   [ -n "$unit" ] || fail 'K3s has no unit here'
   # A power cut may have left it empty.
   case $unit in k3s.service | k3s-agent.service) [ -s "$units/$unit" ] || [ ! -f "$units/$unit" ] || write_unit "$role" ;; esac
-  [ -z "$1" ] || exchange_program "$1"
+  [ -z "$1" ] || exchange_program "$1" "$2"
   begin_unit "$unit" restart
 }
 

@@ -176,6 +176,34 @@ describe('install', () => {
     assert.deepEqual([after.version, after.fetched], [VERSION, undefined])
   })
 
+  test('[S-24] a program that is another one by the time of the exchange is deleted, and K3s is not restarted', async () => {
+    const old = PROGRAM.replace(VERSION, 'v1.33.0+k3s1')
+    const beside = `/usr/local/bin/.k3s-${VERSION}.croft`
+    root.write('/usr/local/bin/k3s', old, 0o755)
+    root.write('/etc/systemd/system/k3s.service', '[Unit]')
+    root.write('/opt/k3s', PROGRAM)
+    const order = JSON.stringify({ version: VERSION, from: ['/opt/k3s'], sha256: sha256(PROGRAM), beside: true })
+    for (const words of [
+      ['restart', VERSION, sha256(PROGRAM)],
+      ['restart', VERSION],
+    ]) {
+      await root.ask(['install'], order)
+      root.write(beside, `${PROGRAM}# another one`, 0o755)
+      const { ok, error } = await root.ask(words)
+      assert.deepEqual([ok, /another checksum than/.test(String(error))], [false, true], String(error))
+      assert.ok(!root.has(beside), 'it is fetched again')
+      assert.equal(root.read('/usr/local/bin/k3s'), old)
+      assert.doesNotMatch(root.calls(), /restart --no-block/)
+    }
+    for (const sum of ['x', 'f'.repeat(63), '$(id)', `${'f'.repeat(64)};id`])
+      assert.equal((await root.ask(['restart', VERSION, sum])).ok, false, sum)
+    await root.ask(['install'], order)
+    assert.equal((await root.ask(['restart', VERSION, 'f'.repeat(64)])).ok, false, 'the sum that croft names counts')
+    await root.ask(['install'], order)
+    assert.deepEqual(await root.ask(['restart', VERSION, sha256(PROGRAM)]), { ok: true })
+    assert.equal(root.read('/usr/local/bin/k3s'), PROGRAM)
+  })
+
   test('from a file that came with the image', async () => {
     root.write('/opt/k3s', PROGRAM)
     await install(['/opt/k3s'], sha256(PROGRAM))

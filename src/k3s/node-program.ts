@@ -16,7 +16,10 @@ export type NodeVerb =
   /** Input: StartInput. Writes the unit, enables it and starts it, without waiting for it. */
   | 'start'
   | 'stop'
-  /** Argument: a version that was fetched beside the program, or none. That program is in place when K3s starts again. */
+  /**
+   * Arguments: none, or a version that was fetched beside the program, and its SHA-256 where it is known. That program is
+   * proved again, and is in place when K3s starts again; one that has changed is deleted and refused.
+   */
   | 'restart'
   /**
    * K3s stopped with everything it runs; its data, /etc/rancher and the units gone. Volumes below storage, snapshots and

@@ -93,3 +93,26 @@ describe('a release that', () => {
       assert.deepEqual(versions(after), [NEXT, NEXT])
     })
 })
+
+describe('a program that changed on a node between its fetch and its exchange', () => {
+  test('[S-24] is refused there, said, fetched again, and never runs', async () => {
+    const lab = await ready()
+    const { files } = lab.box('s1').machine
+    const beside = `/usr/local/bin/.k3s-${NEXT}.croft`
+    pin(lab)
+    let changed = false
+    const refusals: string[] = []
+    const after = await lab.until((seen) => {
+      if (!changed && isCordoned(seen) && files.read(beside) !== undefined) {
+        files.write(beside, 'k3s program v1.35.0+k3s1, with another inside')
+        changed = true
+      }
+      refusals.push(...lab.done.flatMap(({ outcome }) => (outcome.result === 'refused' ? outcome.refusal.message : [])))
+      return versions(seen).every((one) => one === NEXT) && !isCordoned(seen)
+    }, 2000)
+    assert.ok(changed)
+    assert.match(refusals[0] ?? '', /s1: the program of K3s v1\.35\.0\+k3s1 that was fetched has another checksum than/)
+    assert.equal(files.text('/usr/local/bin/k3s'), lab.box('a1').machine.files.text('/usr/local/bin/k3s'))
+    assert.deepEqual(versions(after), [NEXT, NEXT])
+  })
+})

@@ -1,10 +1,12 @@
 import { configHash } from '../../../k3s/config.ts'
+import type { NodeFacts } from '../../../k3s/node-program.ts'
 import { segment } from '../../../kubernetes/client.ts'
 import type { NodeSpec } from '../../../model/cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/step.ts'
 import { K3S_MARKS } from '../marks.ts'
 import {
+  askProgram,
   command,
   DONE,
   nodeName,
@@ -22,7 +24,7 @@ import { agentFiles, configFiles, type FileToPut, placeOf, serverFiles, wholeSet
 import { noteChange, noteConfig, onNode } from './node-marks.ts'
 import { presentSecrets, readyToken } from './present-token.ts'
 import { removeObjects } from './put-files.ts'
-import { installed } from './service.ts'
+import { installed, installInput } from './service.ts'
 
 /** Over the Node, which K3s itself acts on; where there is none, etcd is asked on a server that is up. */
 export async function removeMember(actor: StepContext): Promise<Outcome> {
@@ -97,11 +99,18 @@ export async function upgradeK3s(actor: StepContext): Promise<Outcome> {
     if (missing !== undefined) return missing
     const token = await readyToken(actor, shell, facts)
     if (token !== undefined) return token
+    const sum = await sumOf(actor, facts, version)
     const noted = await noteChange(actor)
     if (noted.result !== 'done') return noted
-    const reply = await command(shell, 'restart', actor.signal, { argument: version })
+    const reply = await askProgram(shell, ['restart', version, ...sum], actor.signal)
     return reply.is === 'answer' ? DONE : outcomeOf(reply, `restart K3s on ${nodeName(actor)}`)
   })
+}
+
+/** The checksum that the program is held to. Where none can be had now, the node has the one that it was fetched with. */
+async function sumOf(actor: StepContext, facts: NodeFacts, version: string): Promise<readonly string[]> {
+  const input = await installInput(actor, facts, version)
+  return 'result' in input ? [] : [input.sha256]
 }
 
 /** Writes config.yaml and restarts with it. */

@@ -119,7 +119,12 @@ export async function installed(
   return { result: 'started', taskId: `install@${name}` }
 }
 
-async function installInput(actor: StepContext, facts: NodeFacts, version: string): Promise<InstallInput | Outcome> {
+/** What an install of this release is told: where it lies and its checksum, or why that cannot be said. */
+export async function installInput(
+  actor: StepContext,
+  facts: NodeFacts,
+  version: string,
+): Promise<InstallInput | Outcome> {
   const { declaration, deps, signal } = actor
   const name = nodeName(actor)
   const architecture = architectureOf(facts.architecture)
