@@ -64,25 +64,15 @@ for (const page of ['README.md', 'CONTRIBUTING.md']) {
   })
 }
 
-test('decisions are numbered without a gap and have the four parts', () => {
-  const pages = globSync('docs/decisions/[0-9]*.md', { cwd: root }).toSorted()
-  assert.ok(pages.length >= 10)
-  for (const [index, page] of pages.entries()) {
-    assert.match(basename(page), new RegExp(`^${String(index + 1).padStart(4, '0')}-[a-z0-9-]+\\.md$`))
+test('each decision has a number of its own and the four parts', () => {
+  const pages = globSync('docs/decisions/[0-9]*.md', { cwd: root })
+  assert.ok(pages.length >= 70)
+  assert.equal(new Set(pages.map((page) => basename(page).slice(0, 4))).size, pages.length)
+  for (const page of pages) {
+    assert.match(basename(page), /^\d{4}-[a-z0-9-]+\.md$/)
     const headings = [...read(page).matchAll(/^## (.+)$/gm)].map((match) => match[1])
     assert.deepEqual(headings, ['Context', 'Decision', 'Consequences', 'What would change our mind'], page)
   }
-})
-
-test('at most sixteen packages run beside a token', () => {
-  const lock = JSON.parse(read('package-lock.json')) as {
-    packages: Record<string, { dev?: boolean; optional?: boolean }>
-  }
-  const atRunTime = Object.entries(lock.packages).filter(
-    ([name, entry]) => name !== '' && !entry.dev && !entry.optional,
-  )
-  assert.ok(atRunTime.length > 0)
-  assert.ok(atRunTime.length <= 16, atRunTime.map(([name]) => name).join(', '))
 })
 
 test('[R30] drivers are our own: none is generated, and no package speaks to an outside system in our place', () => {

@@ -59,7 +59,8 @@ test('a mail goes by STARTTLS: the password only inside, and nothing to a server
   await sendMail(to, new Secret('canary'), mail, { ca })
   assert.deepEqual(plain, ['EHLO croft.invalid', 'STARTTLS'])
   assert.ok(inside.includes(`AUTH PLAIN ${Buffer.from('\0croft\0canary').toString('base64')}`))
-  assert.ok(inside.includes('RCPT TO:<anna@example.org>') && inside.includes(Buffer.from('it does').toString('base64')))
+  assert.ok(inside.includes('RCPT TO:<anna@example.org>'))
+  assert.ok(inside.includes('it does'))
   const before = inside.length
   await assert.rejects(sendMail(to, new Secret('canary'), mail))
   assert.equal(inside.length, before, 'something was said to a server with an unknown certificate')

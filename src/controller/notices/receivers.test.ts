@@ -5,6 +5,7 @@ import { createServer as createTcp } from 'node:net'
 import { after, test } from 'node:test'
 import { notification, notificationSpec } from '../../kinds/notification.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { Message } from '../../model/notification.ts'
 import { Secret } from '../../model/secret.ts'
 import { openOutbox } from './outbox.ts'
@@ -114,7 +115,8 @@ test('a mail is handed over line by line; a password never without TLS, and what
         else if (line === 'DATA') {
           data = true
           socket.write('354 go on\r\n')
-        } else socket.write(line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n')
+        } else if (line === 'STARTTLS') socket.write('502 canary said the server\r\n')
+        else socket.write(line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n')
       }
     })
     socket.on('error', () => {})
@@ -138,9 +140,32 @@ test('a mail is handed over line by line; a password never without TLS, and what
     'RCPT TO:<anna@example.org>',
     'DATA',
   ])
-  assert.ok(lines.includes(Buffer.from(mail.text).toString('base64')))
+  const body = lines.slice(lines.indexOf('') + 1, lines.lastIndexOf('.'))
+  assert.deepEqual(body.slice(0, 3), ['hello', '..', 'world'], 'a dot in the text does not end the mail')
+  assert.ok(lines.includes(`Subject: =?UTF-8?Q?croft=3A_=C3=A4?=`) && lines.includes('Message-ID: <1@croft.invalid>'))
   await assert.rejects(sendMail({ ...to, user: 'u' }, new Secret('p'), mail), /not sent without TLS/)
   await assert.rejects(sendMail({ ...to, tls: 'starttls' }, undefined, mail), /offers no STARTTLS/)
+  refuse = 'RCPT TO:<bob@'
+  await assert.rejects(sendMail({ ...to, to: [...to.to, 'bob@example.org'] }, undefined, mail), /answered 550 to RCPT/)
   refuse = 'RCPT'
-  await assert.rejects(sendMail(to, undefined, mail), /^Error: the mail server answered 550 to RCPT$/)
+  await assert.rejects(sendMail(to, undefined, mail), /^Error: the mail server answered 550 to RCPT TO$/)
+  refuse = 'DATA'
+  await assert.rejects(sendMail(to, undefined, mail), /^Error: the mail server answered 550 to DATA$/)
+})
+
+test('a mail server that says nothing is left at the deadline, one that never ends its line at the limit', async () => {
+  let greeting = ''
+  const server = createTcp((socket) => {
+    socket.on('error', () => {})
+    socket.write(greeting)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  after(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const to = { host: '127.0.0.1', port, tls: 'none', from: 'croft@example.org', to: ['anna@example.org'] } as const
+  const mail = { subject: 'croft', text: 'hello', atMs: 0, id: '1' }
+  await assert.rejects(sendMail(to, undefined, mail, { signal: AbortSignal.timeout(50) }), /server does not answer$/)
+  greeting = `220 ${'x'.repeat(LIMITS.mailAnswerLength)}`
+  await assert.rejects(sendMail(to, undefined, mail, { signal: AbortSignal.timeout(10_000) }), /used: EPROTOCOL$/)
 })
