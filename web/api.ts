@@ -5,6 +5,7 @@ import type {
   DayStrip,
   DisruptionOnPage,
   EventOnPage,
+  ExcerptOnPage,
   FactorsToShow,
   Gauge,
   KeyToMake,
@@ -106,6 +107,7 @@ export const api = {
   endSession: (id: string) => write<{ message: string }>('/api/sessions/end', { id }),
   view: () => read<Page>('/api/view'),
   resource: (key: string) => read<ResourceDetail>(keyed('/api/resource', key)),
+  excerpts: () => read<{ excerpts: ExcerptOnPage[] }>('/api/excerpts'),
   manifest: (key: string) => read<{ yaml?: string }>(keyed('/api/manifest', key)),
   history: (key: string | undefined) =>
     read<{ events: EventOnPage[] }>(

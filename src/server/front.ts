@@ -3,6 +3,7 @@ import { defined } from '../lib/defined.ts'
 import { turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { checking, writing } from './answer-steps.ts'
+import { refusalFor } from './api/rights.ts'
 import { type Context, Declined, type Route } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
 import type { Me } from './api/schemas.ts'
@@ -120,10 +121,8 @@ export function createFront(parts: FrontParts): Front {
       about = route.audit === 'input' ? shownJson(body) : route.audit === 'name' ? nameIn(body) : ''
       const closed = options.signedInOnly === true && who === NOBODY && !signingIn && route.path !== '/api/me'
       if (closed) throw new Declined(401, 'unauthorized', 'Sign in to read this.')
-      if (!who.scopes.includes(route.scope)) {
-        if (who === NOBODY) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
-        throw new Declined(403, 'forbidden', `This needs the right "${route.scope}", which ${who.name} does not have.`)
-      }
+      const refused = refusalFor(who, route)
+      if (refused !== undefined) throw new Declined(refused.status, refused.code, refused.message)
       const input = route.input.safeParse(body)
       if (!input.success) {
         const [issue] = input.error.issues

@@ -2,6 +2,7 @@ import type { DisruptionOnPage, Page, PlanEntryOnPage } from '../../src/server/a
 import { api } from '../api.ts'
 import { plural, shortCommit } from '../format.ts'
 import { useCalm, useFetched } from '../hooks.ts'
+import { live } from '../live.ts'
 import { Awaited, Card, Command, Empty } from '../parts/bits.tsx'
 import { UpgradeBar, upgradeOf } from '../parts/cluster-card.tsx'
 import { ClusterSteps, isUnsettled } from '../parts/cluster-steps.tsx'
@@ -142,7 +143,16 @@ function summary(entries: readonly PlanEntryOnPage[]): string {
     .join(', ')
 }
 
+const placeOf = ({ file, line, column }: Pick<Page['problems'][number], 'file' | 'line' | 'column'>) =>
+  `${file}:${line}:${column}`
+
 function Problems({ page }: { readonly page: Page }) {
+  // The server gives lines of manifests only to who signed in.
+  const { name } = live.use().me ?? {}
+  const places = page.problems.map((one) => placeOf(one)).join()
+  const none = { excerpts: [] }
+  const { value = none } = useFetched(async () => (name === undefined ? none : api.excerpts()), [name, places], name)
+  const lines = new Map(value.excerpts.map((one) => [placeOf(one), one.excerpt]))
   return (
     <Card title={plural(page.problems.length, 'problem in Git', 'problems in Git')}>
       <ul class="plain">
@@ -150,14 +160,11 @@ function Problems({ page }: { readonly page: Page }) {
           <li key={`${problem.file}${problem.line}${problem.message}`} class="problem">
             <Badge tone={problem.severity === 'error' ? 'bad' : 'warn'} word={problem.severity} />
             <span class="grow">
-              <code>
-                {problem.file}:{problem.line}:{problem.column}
-              </code>{' '}
-              {problem.message}
+              <code>{placeOf(problem)}</code> {problem.message}
               {problem.hint !== undefined && <span class="trouble-allow">→ {problem.hint}</span>}
-              {problem.excerpt !== undefined && (
+              {lines.has(placeOf(problem)) && (
                 <pre class="code" tabIndex={0} role="group" aria-label={`Lines of ${problem.file}`}>
-                  {problem.excerpt}
+                  {lines.get(placeOf(problem))}
                 </pre>
               )}
             </span>

@@ -45,7 +45,8 @@ for (const [name, estate] of estates) {
       if ('get' in operations) {
         const question = questionOf(path).replaceAll(encodeURIComponent(KEY), encodeURIComponent(key))
         check('get', path, await it.ask(question))
-        if (path === '/api/commit-diff') check('get', path, await it.ask(question, { headers: otto }))
+        if (path === '/api/commit-diff' || path === '/api/excerpts')
+          check('get', path, await it.ask(question, { headers: otto }))
         check('get', path, await it.ask(`${path}?limit=x&key=&state=x`))
       }
       if ('post' in operations && path in inputs) {

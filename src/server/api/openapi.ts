@@ -57,13 +57,14 @@ const FOR_WRITING: Json = {
   503: trouble('it cannot be kept now'),
 }
 
-function operation({ method, path, summary, scope, input, output }: Route): Json {
+function operation({ method, path, summary, scope, signedIn, input, output }: Route): Json {
   const shape = schemaOf(input, 'input') as { properties?: Json; required?: readonly string[] }
   const reading = method === 'GET'
+  const open = scope === 'read' && signedIn !== true
   return {
     operationId: `${method.toLowerCase()}${path.replace(/^\/api/, '').replace(/[/.-](\w)/g, (_, c: string) => c.toUpperCase())}`,
     summary,
-    ...(scope === 'read' ? {} : { 'x-scope': scope, security: [{ token: [] }, { session: [], csrf: [] }] }),
+    ...(open ? {} : { 'x-scope': scope, security: [{ token: [] }, { session: [], csrf: [] }] }),
     ...(reading
       ? {
           parameters: Object.entries(shape.properties ?? {}).map(([name, schema]) => ({
@@ -77,7 +78,7 @@ function operation({ method, path, summary, scope, input, output }: Route): Json
     responses: {
       200: { description: 'as asked', content: { 'application/json': { schema: schemaOf(output, 'output') } } },
       400: trouble('the request is not well formed'),
-      ...(reading ? (scope === 'read' ? {} : FOR_SIGNED_IN) : FOR_WRITING),
+      ...(reading ? (open ? {} : FOR_SIGNED_IN) : FOR_WRITING),
       404: trouble('there is no such thing'),
       421: trouble('asked under a name that is not its own'),
     },

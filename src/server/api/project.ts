@@ -8,7 +8,15 @@ import type { Action, Doing } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
 import { savedOfCoordinator, shownCall, toldStep } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
-import type { ActionOnPage, ClusterOnPage, Page, PlanEntryOnPage, ResourceDetail, Row } from './schemas.ts'
+import type {
+  ActionOnPage,
+  ClusterOnPage,
+  ExcerptOnPage,
+  Page,
+  PlanEntryOnPage,
+  ResourceDetail,
+  Row,
+} from './schemas.ts'
 
 /** The controller's view as the page and the API show it. Pure: names what is shown and leaves out the rest. */
 export function projectPage(view: EstateView, more: { cursor: string; ready: boolean }, rowOf = rowMaker(view)): Page {
@@ -17,7 +25,7 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
     atMs: view.atMs,
     ...more,
     sources: view.sources.map(withoutPlanText),
-    problems: view.problems.map(({ origin: { file, line, column }, ...rest }) => ({ ...rest, file, line, column })),
+    problems: view.problems.map(({ origin, excerpt: _, ...rest }) => ({ ...rest, ...placeOf(origin) })),
     connections: view.connections,
     hosts: asBoxes(view),
     rows: view.resources.map(rowOf),
@@ -27,6 +35,17 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
     checks: view.checks,
     ...defined({ pass: view.pass }),
   }
+}
+
+/** Lines of manifests at problems. Comments and whatever else a person wrote stand in them. */
+export function projectExcerpts({ problems }: Pick<EstateView, 'problems'>): readonly ExcerptOnPage[] {
+  return problems.flatMap(({ origin, excerpt }) =>
+    excerpt === undefined || excerpt === '' ? [] : [{ ...placeOf(origin), excerpt }],
+  )
+}
+
+function placeOf({ file, line, column }: EstateView['problems'][number]['origin']) {
+  return { file, line, column }
 }
 
 /** The whole plan of what waits is asked for by itself: it may be long, and the page is sent often. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { fieldsOnly } from '../../model/masked/shown-fields.ts'
-import { projectPlan, projectResource, rowMaker } from './project.ts'
+import { projectExcerpts, projectPlan, projectResource, rowMaker } from './project.ts'
 import { Declined, get, type Route, route } from './route.ts'
 import * as schemas from './schemas.ts'
 import { tellTimeline } from './timeline.ts'
@@ -19,6 +19,11 @@ export const READS: readonly Route[] = [
   get('/api/view', 'The whole estate at one moment, a line for each resource', {
     output: schemas.page,
     handle: ({ stream }) => stream.page(),
+  }),
+  get('/api/excerpts', 'Lines of manifests in which something is wrong, for who signed in', {
+    signedIn: true,
+    output: z.object({ excerpts: schemas.list(schemas.excerpt) }),
+    handle: ({ controller }) => ({ excerpts: projectExcerpts(controller.view()) }),
   }),
   get('/api/resources', 'Resources, by kind, host, cluster or a word in their name', {
     input: z.object({

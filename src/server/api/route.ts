@@ -7,15 +7,14 @@ import type { ConsoleDesk, ConsolePlace } from '../consoles/console-port.ts'
 import type { HealthStrips } from '../health-strips.ts'
 import type { Actor, Controller } from '../port.ts'
 import type { Stream } from '../stream.ts'
+import type { Right } from './rights.ts'
 import type { Me, SessionOnPage } from './schemas.ts'
 
 /** One thing that the API can do. The server, the document of the API and its tests are all made from it. */
-export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends Right {
   readonly method: 'GET' | 'POST'
   readonly path: `/api/${string}`
   readonly summary: string
-  /** What the asker must be allowed. Reading needs no sign-in. */
-  readonly scope: Scope
   /** Written into the audit log. Reading is not; neither is the input of what holds a password. */
   readonly audit?: 'input' | 'name'
   /** The query of a GET, the JSON body of a POST. */
@@ -69,7 +68,10 @@ export function route<I extends z.ZodObject, O extends z.ZodType>(one: Route<I, 
 }
 
 const NOTHING = z.object({})
-type Particular<I extends z.ZodObject, O extends z.ZodType> = Pick<Route<I, O>, 'audit' | 'output' | 'handle'> & {
+type Particular<I extends z.ZodObject, O extends z.ZodType> = Pick<
+  Route<I, O>,
+  'audit' | 'signedIn' | 'output' | 'handle'
+> & {
   /** Left out, nothing is asked for. */
   readonly input?: I
 }

@@ -151,8 +151,10 @@ const problem = z.object({
   field: z.string().optional(),
   message: z.string(),
   hint: z.string().optional(),
-  excerpt: z.string().optional(),
 })
+
+export const excerpt = z.object({ file: z.string(), line: z.number(), column: z.number(), excerpt: z.string() })
+export type ExcerptOnPage = z.output<typeof excerpt>
 
 const connection = z.object({
   name: z.string(),

@@ -45,7 +45,7 @@ export function richEstate(): EstateView {
         field: 'spec.cpus',
         message: 'm',
         hint: 'h',
-        excerpt: 'e',
+        excerpt: '3 | port: 22 # as-a-person-wrote-it',
         severity: 'error',
       },
     ],
