@@ -8,6 +8,7 @@ const CASES: readonly [string, string][] = [
   ['git:Anna <anna@example.org>', 'Anna <anna@example.org>'],
   ['token:ci', 'token ci'],
   ['page:a:b', 'a:b'],
+  ['oidc:anna (1 of https://id.example)', 'anna (1 of https://id.example)'],
   ['page:', 'page:'],
   ['ups', 'ups'],
   ['other:thing', 'other:thing'],

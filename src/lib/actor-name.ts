@@ -1,6 +1,9 @@
-/** Who asked for something, as people call them: `page:anna` and `cli:anna` are Anna, `token:ci` is a token. Pure. */
+/**
+ * Who asked for something, as people call them: `page:anna` and `cli:anna` are Anna, `token:ci` is a token. Somebody of a
+ * provider keeps issuer and subject beside the name. Pure.
+ */
 export function actorName(actor: string): string {
-  const [, from = '', name = ''] = /^(page|cli|git|token):(.+)$/s.exec(actor) ?? []
+  const [, from = '', name = ''] = /^(page|oidc|cli|git|token):(.+)$/s.exec(actor) ?? []
   if (name === '') return actor
   return from === 'token' ? `token ${name}` : name
 }

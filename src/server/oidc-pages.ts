@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LIMITS } from '../lib/limits.ts'
 import { Declined } from './api/route.ts'
 import { LoginRefused, type Oidc } from './auth/oidc.ts'
+import { actorOf } from './auth/provider-name.ts'
 import type { Doorkeeper } from './auth/who.ts'
 import { type CookieNames, readCookie, setSession, writeCookie } from './cookies.ts'
 import type { ServerOptions } from './options.ts'
@@ -30,15 +31,15 @@ export function createOidcPages({ options, oidc, door, cookies, addressOf }: Oid
     response.appendHeader('set-cookie', cookie)
   }
 
-  function note(name: string, result: 'done' | 'refused', message: string): void {
-    const actor = { name: `page:${name}`, from: 'page' } as const
+  function note(name: `${'page' | 'oidc'}:${string}`, result: 'done' | 'refused', message: string): void {
+    const actor = { name, from: 'page' } as const
     options.audit?.({ atMs: clock.now(), actor, what: 'sign-in', about: 'oidc', result, message })
   }
 
   /** A person reads this, not a program: he came by a link. */
   async function refuse(error: unknown, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!(error instanceof LoginRefused)) throw error
-    note('nobody', 'refused', error.message)
+    note('page:nobody', 'refused', error.message)
     const text = `You are not signed in. ${error.message}\nGo back to croft and try again.\n`
     await sendText(request, response, 401, text)
   }
@@ -60,7 +61,11 @@ export function createOidcPages({ options, oidc, door, cookies, addressOf }: Oid
         const identified = await provider().finish(url.searchParams, cookie)
         setSession(response, cookies, await door.signInOidc(identified, addressOf(request)), LIMITS.oidcSessionMs)
         setLogin(response, '', 0)
-        note(identified.name, 'done', `${identified.subject} of ${identified.issuer}`.slice(0, 400))
+        note(
+          actorOf(identified.name, identified),
+          'done',
+          `${identified.subject} of ${identified.issuer}`.slice(0, 400),
+        )
         response.writeHead(302, { location: '/', 'cache-control': 'no-store' }).end()
       } catch (error) {
         await refuse(error, request, response)

@@ -147,6 +147,46 @@ describe('OpenID Connect', () => {
     assert.deepEqual([me.name, me.role], ['adm', 'admin'])
   })
 
+  for (const name of ['adm ', 'ADM', 'a\u200bdm', 'adm\u00ad', 'аdm', 'ａｄｍ', ' adm\n'])
+    test(`[S-35] a name that looks like a local user's makes nobody that user: ${JSON.stringify(name)}`, async () => {
+      await using all = await scene()
+      const { it, issuer } = all
+      const users = usersFile(it.paths.users)
+      await setUser(users, 'adm', 'admin', undefined)
+      const twist = { claims: { preferred_username: name, sub: 'stranger', groups: ['homelab-people'] } }
+      const refused = await (await browse(it, issuer, twist)).come()
+      assert.equal(refused.status, 401)
+      assert.match(refused.text, /adm(?: is|,) a user of this croft.*--oidc-subject stranger/s)
+    })
+
+  test('[S-35] a session ends when a local user of a like name is made', async () => {
+    await using all = await scene()
+    const { it, issuer } = all
+    const twist = { claims: { preferred_username: 'Adm', sub: 'first', groups: ['homelab-people'] } }
+    const answer = await (await browse(it, issuer, twist)).come()
+    const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
+    assert.equal((await it.ask('/api/me', { headers: { cookie } })).json().name, 'Adm')
+    await setUser(usersFile(it.paths.users), 'adm', 'admin', undefined)
+    assert.equal((await it.ask('/api/me', { headers: { cookie } })).json().name, undefined)
+  })
+
+  test('[S-35] who asks for something is a subject, not a name: two people of one name are two', async () => {
+    await using all = await scene()
+    const { it, issuer } = all
+    for (const sub of ['bob-1', 'bob-2']) {
+      const twist = { claims: { preferred_username: 'bob\u200b', sub, groups: ['homelab-people'] } }
+      const answer = await (await browse(it, issuer, twist)).come()
+      const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
+      const { csrf, name } = (await it.ask('/api/me', { headers: { cookie } })).json<{ csrf: string; name: string }>()
+      assert.equal(name, 'bob', 'nothing invisible is in it')
+      await it.post('/api/wishes/reconcile', {}, { cookie, 'x-croft-csrf': csrf })
+    }
+    const actors = it.controller.asked.map(({ actor }) => actor.name)
+    assert.deepEqual(actors, [`oidc:bob (bob-1 of ${issuer.url})`, `oidc:bob (bob-2 of ${issuer.url})`])
+    const signedIn = it.audit.filter(({ what }) => what === 'sign-in').map(({ actor }) => actor.name)
+    assert.deepEqual(signedIn, actors)
+  })
+
   test('[S-35] two people of one name at the provider are two: neither sees or ends the sessions of the other', async () => {
     await using all = await scene()
     const { it, issuer } = all

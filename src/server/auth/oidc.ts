@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Claims, judgeIdToken, type KeySet, keySet } from './id-token.ts'
+import { shownName } from './provider-name.ts'
 import { isRole, ROLES, type Role } from './roles.ts'
 import { createSeal } from './seal.ts'
 import { sameSecret, unguessable } from './unguessable.ts'
@@ -130,7 +131,8 @@ export function identify(
   options: Pick<OidcOptions, 'issuer' | 'nameClaim' | 'roleClaim' | 'roles'>,
 ): OidcIdentity {
   const named = claims[options.nameClaim ?? 'preferred_username']
-  const name = (typeof named === 'string' && named !== '' ? named : claims.sub).slice(0, 64)
+  const shown = typeof named === 'string' ? shownName(named.slice(0, 256)) : ''
+  const name = (shown === '' ? claims.sub : shown).slice(0, 64)
   const held = options.roleClaim === undefined ? undefined : claims[options.roleClaim]
   const words = (Array.isArray(held) ? held : [held]).filter((word): word is string => typeof word === 'string')
   const table = options.roles ?? {}

@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type CredentialFile, credentialFile } from './credential-file.ts'
 import { hashPassword } from './passwords.ts'
+import { lookOf } from './provider-name.ts'
 import { ROLES, type Role } from './roles.ts'
 import { unguessable } from './unguessable.ts'
 import { ALGORITHMS } from './webauthn.ts'
@@ -71,6 +72,12 @@ export function usersFile(path: string): UsersFile {
 
 export async function findUser(users: UsersFile, name: string): Promise<User | undefined> {
   return (await users.read()).users.find((one) => one.name === name)
+}
+
+/** The user whose name looks like this one, for names that others give. */
+export async function findAlike(users: UsersFile, name: string): Promise<User | undefined> {
+  const look = lookOf(name)
+  return (await users.read()).users.find((one) => lookOf(one.name) === look)
 }
 
 /** The user that was linked with somebody at a provider. */

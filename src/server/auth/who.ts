@@ -6,13 +6,14 @@ import { createKeyDesk, personOf } from './key-desk.ts'
 import type { KeyDesk } from './key-port.ts'
 import { LoginRefused, type OidcIdentity } from './oidc.ts'
 import { checkPassword } from './passwords.ts'
+import { actorOf } from './provider-name.ts'
 import { createRate } from './rate.ts'
 import { type Role, type Scope, scopesOf } from './roles.ts'
 import { generationOf, holderOf } from './security-keys.ts'
 import { createSessions, type ListedSession, type SignedIn } from './sessions.ts'
 import { judgeToken, type TokensFile } from './tokens.ts'
 import { totpStep } from './totp.ts'
-import { findLinked, findUser, type UsersFile } from './users.ts'
+import { findAlike, findLinked, findUser, type UsersFile } from './users.ts'
 
 /** Who asks. `csrf` is there for sessions only: a token is never sent by a browser on its own. */
 export interface Who {
@@ -70,7 +71,8 @@ export function createDoorkeeper(
   async function bySession(cookie: string): Promise<Who> {
     const session = sessions.find(cookie, clock.monotonicMs())
     if (session === undefined) return NOBODY
-    const user = users === undefined ? undefined : await findUser(users, session.user)
+    const find = session.source === 'oidc' ? findAlike : findUser
+    const user = users === undefined ? undefined : await find(users, session.user)
     const gone =
       user?.disabled === true ||
       (session.source === 'oidc' &&
@@ -82,7 +84,7 @@ export function createDoorkeeper(
     }
     // A local user has the role that the file gives him now, not the one he had when he signed in.
     const role = session.source === 'local' && user !== undefined ? user.role : session.role
-    return of(session.user, role, session.csrf)
+    return of(session, role)
   }
 
   return {
@@ -120,7 +122,7 @@ export function createDoorkeeper(
     },
     async signInOidc({ name, role, issuer, subject }, address) {
       const linked = users === undefined ? undefined : await findLinked(users, { issuer, subject })
-      const named = users === undefined ? undefined : await findUser(users, name)
+      const named = users === undefined ? undefined : await findAlike(users, name)
       if (linked?.disabled === true || named?.disabled === true) throw new LoginRefused('This user is disabled here.')
       const expiresMs = clock.monotonicMs() + LIMITS.oidcSessionMs
       const openedMs = clock.now()
@@ -129,10 +131,12 @@ export function createDoorkeeper(
         return sessions.open({ user, role: own, source: 'local', generation, expiresMs, address, openedMs })
       }
       // A provider may give anybody any name: that alone makes nobody the user of that name here.
-      if (named !== undefined)
+      if (named !== undefined) {
+        const is = named.name === name ? 'is' : `looks like ${named.name},`
         throw new LoginRefused(
-          `${name} is a user of this croft who is not linked with you. Whoever runs it can do so: croft user set ${name} --role ${named.role} --oidc-issuer ${issuer} --oidc-subject ${subject}`,
+          `${name} ${is} a user of this croft who is not linked with you. Whoever runs it can do so: croft user set ${named.name} --role ${named.role} --oidc-issuer ${issuer} --oidc-subject ${subject}`,
         )
+      }
       // Two people may have the same name there: who it is says the subject.
       const who = { issuer, subject }
       const generation = users === undefined ? '' : await generationOf(users, { ...who, name })
@@ -169,6 +173,7 @@ export function createDoorkeeper(
   }
 }
 
-function of(name: string, role: Role, csrf: string): Who {
-  return { actor: { name: `page:${name}`, from: 'page' }, scopes: scopesOf(role), role, name, csrf }
+function of({ user: name, csrf, who }: SignedIn, role: Role): Who {
+  const actor = { name: who === undefined ? `page:${name}` : actorOf(name, who), from: 'page' } as const
+  return { actor, scopes: scopesOf(role), role, name, csrf }
 }
