@@ -36,6 +36,11 @@ export function labelChange(declared: Declared, seen: NodeLabels): LabelChange |
   return { set: Object.fromEntries(set), remove: remove.map(([key]) => key).sort(), addTaints, removeTaints }
 }
 
+/** Reports whether the change makes pods leave the node: NoExecute evicts at once, whatever their disruption budgets say. */
+export function evictsPods({ addTaints }: LabelChange): boolean {
+  return addTaints.some((taint) => taint.endsWith(':NoExecute'))
+}
+
 /** `gpu=db:NoSchedule`, as K3s and kubectl write it. One without a value has no `=`. */
 export function taintText(taint: string): string {
   return taint.replace(/^([^=:]+)=:/, '$1:')

@@ -396,6 +396,9 @@ export const PUT_BACK = 'put-back'
 /** Target of a step that fetches and proves a program beside the one that runs. */
 export const FETCH_BESIDE = 'fetch-beside'
 
+/** Target of a `label-node` that is permitted to evict pods. */
+export const EVICTS_PODS = 'evicts-pods'
+
 /** Nothing to do but look again. */
 export interface ClusterWait {
   readonly node?: string

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ClusterSpec } from '../model/cluster.ts'
 import { overwriting } from '../model/destruction.ts'
 import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { Action, Doing, Plan, PlanEntry } from '../model/plan.ts'
@@ -41,6 +42,21 @@ function look(
     observed,
     decision: verbs.length === 0 ? decision : { ...decision, steps },
   }
+}
+
+/** Agents, or servers where there are none, that carry nothing yet of what is declared for them. */
+function labelled(names: string, more: Partial<ClusterSpec['agents'][number]>): ClusterPlan {
+  const plain = clusterSpec(names)
+  const change = (node: ClusterSpec['agents'][number]) => ({ ...node, ...more })
+  const role = plain.agents.length === 0 ? 'servers' : 'agents'
+  const spec = { ...plain, [role]: plain[role].map(change) }
+  const labels = { labels: {}, taints: [], started: { labels: {}, taints: [] } }
+  const observed = observedCluster(
+    names,
+    Object.fromEntries(names.split(' ').map((name) => [name, { kube: { labels } }])),
+  )
+  const declaration = { spec, key: 'Cluster/home' } as ClusterPlan['declaration']
+  return { declaration, observed, decision: coordinate(spec, observed, NOW) }
 }
 
 const CASES: readonly [
@@ -140,6 +156,16 @@ const CASES: readonly [
     0,
     [
       'Cluster/home 1 node drained and restarted, 1 of 1 vote away at a time, its API stops meanwhile, about 5 min in all',
+    ],
+  ],
+  ['a label on every node', { clusters: [labelled('s1 s2 s3', { labels: { room: 'attic' } })] }, 'none', 0, []],
+  [
+    'a taint that evicts pods, on two agents',
+    { clusters: [labelled('s1 s2 s3 a1 a2', { taints: ['gpu=db:NoExecute'] })] },
+    'restart',
+    0,
+    [
+      'Cluster/home 2 nodes (a1, a2) emptied of the pods that do not tolerate a new NoExecute taint, one after the other, about 12 min in all',
     ],
   ],
   [

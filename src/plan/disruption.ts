@@ -7,7 +7,7 @@ import type { Step } from '../model/step.ts'
 import { forecast } from './clusters/forecast.ts'
 
 /** What a thing is usually away for, in minutes. Estimates: a person wants to know whether to wait or to plan an evening. */
-const MINUTES = { restart: 2, remake: 10, drainAndRestart: 5, wipe: 5 } as const
+const MINUTES = { restart: 2, remake: 10, drainAndRestart: 5, evict: 1, wipe: 5 } as const
 
 /**
  * What a plan does to whatever runs, thing by thing, and the worst of it. What is held or refused is not done and does
@@ -113,14 +113,17 @@ function clusterDisruption(look: ClusterPlan): readonly Disruption[] {
     decision.steps.flatMap(({ verb, node }) => (isDestruction(verb) && node !== undefined ? [node] : [])),
   )
   for (const { name, becomes } of nodes) if (becomes === 'replaced' || becomes === 'leaves') wiped.add(name)
-  const restarted = nodes.filter(({ name, becomes }) => becomes === 'changes' && !wiped.has(name))
+  const restarted = nodes.filter(
+    ({ name, becomes, runsOn }) => becomes === 'changes' && runsOn !== true && !wiped.has(name),
+  )
+  const emptied = nodes.filter(({ name, evicts }) => evicts === true && !wiped.has(name)).map(({ name }) => name)
   const touching = new Set(
     decision.steps.flatMap(({ verb, node }) => (RESTARTING.has(verb) && node !== undefined ? [node] : [])),
   )
   for (const { name } of restarted) touching.add(name)
   for (const name of wiped) touching.delete(name)
-  if (wiped.size + touching.size === 0) return []
-  const drains = observed.api === 'yes' ? wiped.size + touching.size : 0
+  if (wiped.size + touching.size + emptied.length === 0) return []
+  const drains = (observed.api === 'yes' ? wiped.size + touching.size : 0) + emptied.length
   const voters = observed.members === 'unknown' ? declaration.spec.servers.length : votersIn(observed.members)
   const roleOf = new Map(nodes.map(({ name, role }) => [name, role]))
   const servers = [...wiped, ...touching].filter((name) => roleOf.get(name) === 'server').length
@@ -133,15 +136,19 @@ function clusterDisruption(look: ClusterPlan): readonly Disruption[] {
       : voters - votesAway < Math.floor(voters / 2) + 1 && votesAway > 0
   // Every hop between releases touches every node once.
   const touches = touching.size * Math.max(1, decision.hops.length)
-  const minutesAway = touches * MINUTES.drainAndRestart + wiped.size * (MINUTES.wipe + MINUTES.remake)
+  const minutesAway =
+    touches * MINUTES.drainAndRestart + emptied.length * MINUTES.evict + wiped.size * (MINUTES.wipe + MINUTES.remake)
   const soakMinutes = Math.ceil(declaration.spec.upgrade.soakMs / 60_000)
-  const between = Math.max(0, touches - 1)
+  const between = Math.max(0, touches + emptied.length - 1)
   // A rollout first waits until nodes that came or changed lately have been healthy for the soak.
   const before = decision.waits.some(({ soak }) => soak === true) ? 1 : 0
   const minutes = minutesAway + (before + between) * soakMinutes
   const parts = [
     wiped.size === 0 ? '' : `${count(wiped.size, 'node')} wiped (${names(wiped)})`,
     touching.size === 0 ? '' : drained(touching.size, between === 0 ? 0 : soakMinutes),
+    emptied.length === 0
+      ? ''
+      : `${count(emptied.length, 'node')} (${names(new Set(emptied))}) emptied of the pods that do not tolerate a new NoExecute taint${emptied.length === 1 ? '' : ', one after the other'}`,
     votesAway === 0 ? '' : `${votesAway} of ${count(voters, 'vote')} away at a time`,
     stops ? 'its API stops meanwhile' : '',
     `${about(minutes)} in all`,

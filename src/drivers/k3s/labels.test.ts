@@ -64,3 +64,23 @@ test('labels and taints change through the API, restart nothing, and what left G
   assert.equal((await nodeOf(lab, 'a1')).metadata.labels.room, 'attic', 'another set it to what the node joined with')
   assert.deepEqual(lab.done, [])
 })
+
+test('a taint that evicts pods comes to one node at a time, and to the next after the soak', async () => {
+  const lab = driverLab('s1 a1 a2')
+  lab.spec = { ...lab.spec, upgrade: { ...lab.spec.upgrade, soakMs: 60_000 } }
+  await lab.until(allReady('s1 a1 a2'), 900)
+  await lab.clock.advanceTo(lab.clock.now() + 120_000)
+  const declared = { ...lab.spec, agents: lab.spec.agents.map((one) => ({ ...one, taints: ['gpu=db:NoExecute'] })) }
+  lab.spec = declared
+  lab.restart()
+  const at = new Map<string, number>()
+  for (let round = 0; round < 200 && at.size < 2; round++) {
+    await lab.until(() => false, 1).catch(() => undefined)
+    for (const name of ['a1', 'a2'])
+      if (!at.has(name) && (await nodeOf(lab, name)).spec.taints?.some(({ key }) => key === 'gpu'))
+        at.set(name, lab.clock.now())
+  }
+  const [first = 0, second = 0] = [...at.values()].sort((a, b) => a - b)
+  assert.equal(at.size, 2)
+  assert.ok(second - first >= 60_000, `${second - first} ms between them`)
+})

@@ -1,3 +1,4 @@
+import { changeText, evictsPods } from '../../k3s/node-labels.ts'
 import type { NodeRole } from '../../model/cluster.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { isUnasked } from './bootstrap.ts'
@@ -16,6 +17,10 @@ export interface NodeForecast {
   readonly text: string
   /** Nobody could say what becomes of it: the plan promises nothing. */
   readonly unknown?: true
+  /** Nothing on it is drained or restarted. */
+  readonly runsOn?: true
+  /** A taint that comes to it evicts pods. */
+  readonly evicts?: true
 }
 
 /**
@@ -27,7 +32,9 @@ export function forecast({ declaration, observed, refused }: ClusterPlan): reado
   return [...view.servers, ...view.agents].map((node) => {
     const fate = fateOf(view, node)
     const stays = (fate.becomes === 'joins' || fate === UNASKED) && refused?.has(node.name) === true
-    return { name: node.name, role: node.role, ...(stays ? REFUSED : fate) }
+    const labels = fate.becomes === 'changes' ? labelsToSet(view, node) : undefined
+    const evicts = labels !== undefined && evictsPods(labels) ? { evicts: true as const } : {}
+    return { name: node.name, role: node.role, ...(stays ? REFUSED : fate), ...evicts }
   })
 }
 
@@ -90,7 +97,10 @@ function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'nam
   const change = wantedChange(view, node, rollout)
   if (change?.purpose === 'configure') return { becomes: 'changes', text: 'restarted with changed settings' }
   const labels = change === undefined ? labelsToSet(view, node) : undefined
-  if (labels !== undefined) return { becomes: 'changes', text: `${labels}, without a restart` }
+  if (labels !== undefined) {
+    const leaving = evictsPods(labels) ? ', evicting the pods that do not tolerate it' : ''
+    return { becomes: 'changes', text: `${changeText(labels)}${leaving}, without a restart`, runsOn: true }
+  }
   if (change?.purpose === 'restart') return { becomes: 'changes', text: `drained and restarted for ${change.target}` }
   return { becomes: 'nothing', text: '' }
 }

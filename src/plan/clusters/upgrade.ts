@@ -166,7 +166,7 @@ function reasonOf(node: NodeView, wanted: { readonly purpose: string; readonly t
 }
 
 /** Everything that must be so before a node is touched. Empty when it is. */
-function mayBegin(
+export function mayBegin(
   view: ClusterSituation,
   node: NodeView,
   wanted: WantedChange,

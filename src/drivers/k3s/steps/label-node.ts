@@ -1,11 +1,11 @@
 import { configHash } from '../../../k3s/config.ts'
-import { labelChange, sorted, taintText } from '../../../k3s/node-labels.ts'
+import { evictsPods, labelChange, sorted, taintText } from '../../../k3s/node-labels.ts'
 import type { NodeFacts } from '../../../k3s/node-program.ts'
 import { at, recordsOf } from '../../../kubernetes/objects.ts'
 import type { NodeSpec } from '../../../model/cluster.ts'
-import type { LabelSet } from '../../../model/observed-cluster.ts'
+import { EVICTS_PODS, type LabelSet } from '../../../model/observed-cluster.ts'
 import type { Outcome } from '../../../model/step.ts'
-import { MARKS } from '../marks.ts'
+import { isoTime, MARKS } from '../marks.ts'
 import { command, DONE, outcomeOf, refused, type StepContext, specOf, withFacts } from '../node-lane.ts'
 import { textOfTaint } from '../read-node.ts'
 import { ownConfig } from './node-files.ts'
@@ -18,6 +18,13 @@ export async function labelNode(actor: StepContext): Promise<Outcome> {
   return onNode(actor, async ({ name, kube }, patch, object) => {
     const change = kube.labels === undefined ? undefined : labelChange(spec, kube.labels)
     if (change === undefined) return DONE
+    const evicts = evictsPods(change)
+    if (evicts && actor.step.target !== EVICTS_PODS)
+      return refused(
+        'Changed',
+        'waiting',
+        `the taints of ${name} changed since they were read, and would evict pods now`,
+      )
     const written = await withoutOldLabels(actor, spec, kube.labels?.started)
     if (written.result !== 'done') return written
     const removed = new Set(change.removeTaints)
@@ -28,7 +35,11 @@ export async function labelNode(actor: StepContext): Promise<Outcome> {
       {
         metadata: {
           labels: { ...change.set, ...Object.fromEntries(change.remove.map((key) => [key, null])) },
-          annotations: { [MARKS.labels]: JSON.stringify(sorted(spec)) },
+          annotations: {
+            [MARKS.labels]: JSON.stringify(sorted(spec)),
+            // The next node waits for the soak from here on.
+            ...(evicts ? { [MARKS.changed]: isoTime(actor.deps.clock.now()) } : {}),
+          },
         },
         ...(change.addTaints.length + removed.size === 0 ? {} : { spec: { taints } }),
       },
