@@ -37,7 +37,14 @@ export function findsBugs(bugs: readonly Bug[]): void {
 /** A copy of the sources with the bug in it, so that the real ones stay as they are. */
 async function planted(copy: string, changes: Bug['changes']): Promise<typeof tellStory> {
   mkdirSync(path.join(copy, 'test'), { recursive: true })
-  for (const folder of ['src', 'sim', 'test/simulation', 'test/cluster-ground.ts', 'package.json'])
+  for (const folder of [
+    'src',
+    'sim',
+    'test/simulation',
+    'test/cluster-ground.ts',
+    'test/destroying-calls.ts',
+    'package.json',
+  ])
     cpSync(path.join(root, folder), path.join(copy, folder), { recursive: true })
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
   for (const [file, from, to] of changes) {

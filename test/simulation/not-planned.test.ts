@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { find } from '../../sim/kubernetes/store.ts'
 import type { Settlement } from '../../src/engine/engine.ts'
-import type { Estate } from '../../src/model/estate.ts'
+import { changedEstate, type Estate } from '../../src/model/estate.ts'
 import type { Plan } from '../../src/model/plan.ts'
 import { forecast } from '../../src/plan/clusters/forecast.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
@@ -178,13 +178,15 @@ spec:
 }
 
 /** The estate with every machine declared to be the guest of its name. */
-function adopting(run: Run, estate: Estate): Estate {
-  const resources = estate.resources.map((resource) => {
-    if (resource.desired.type !== 'vm') return resource
-    const [id] = guestOf(run, resource.desired.vm.name)
-    return { ...resource, policy: { ...resource.policy, adopt: String(id) } }
-  })
-  return { ...estate, resources }
+function adopting(run: Run, given: Estate): Estate {
+  return changedEstate(given, (estate) => ({
+    ...estate,
+    resources: estate.resources.map((resource) => {
+      if (resource.desired.type !== 'vm') return resource
+      const [id] = guestOf(run, resource.desired.vm.name)
+      return { ...resource, policy: { ...resource.policy, adopt: String(id) } }
+    }),
+  }))
 }
 
 function restartsOf(run: Run, name: string): RegExp {
