@@ -1,5 +1,5 @@
 import type { ResourceKey } from '../../model/declaration.ts'
-import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
+import { type ClusterDeclaration, changedEstate, type Estate } from '../../model/estate.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Survey } from '../../model/resource.ts'
 
@@ -25,21 +25,28 @@ export function firstAct(
   looks: readonly ClusterPlan[],
 ): { readonly estate?: Estate; readonly keys: ReadonlySet<ResourceKey> } {
   const versions = runningVersions(estate, looks)
-  const clusters = (estate.clusters ?? []).flatMap((one) => {
-    const version = versions.get(one.key)
-    return version === undefined ? [] : [withoutChecksums({ ...one, spec: { ...one.spec, version } })]
+  const standing = (one: Estate) =>
+    (one.clusters ?? []).flatMap((cluster) => {
+      const version = versions.get(cluster.key)
+      return version === undefined ? [] : [withoutChecksums({ ...cluster, spec: { ...cluster.spec, version } })]
+    })
+  const keys = new Set(standing(estate).flatMap((one) => [one.key, ...machinesOf(one)]))
+  if (keys.size === 0) return { keys }
+  // Everything else is not declared here, and must not count as gone; also where addresses that machines keep change it.
+  const stands = (one: Estate): Estate => ({
+    ...one,
+    clusters: standing(one),
+    resources: one.resources.filter(({ key, desired }) => keys.has(key) || desired.type === 'file'),
+    incomplete: true,
   })
-  const keys = new Set(clusters.flatMap((one) => [one.key, ...machinesOf(one)]))
-  if (clusters.length === 0) return { keys }
-  const resources = estate.resources.filter(({ key, desired }) => keys.has(key) || desired.type === 'file')
-  // Everything else is not declared here, and must not count as gone.
-  return { estate: { ...estate, clusters, resources, incomplete: true }, keys }
+  return { estate: changedEstate(estate, stands), keys }
 }
 
 /** The estate as it is rehearsed. The programs of the twin are not those of the world, nor are their checksums. Pure. */
 export function secondAct(estate: Estate): Estate {
-  if (estate.clusters === undefined) return estate
-  return { ...estate, clusters: estate.clusters.filter(ofMachines).map(withoutChecksums) }
+  return changedEstate(estate, (one) =>
+    one.clusters === undefined ? one : { ...one, clusters: one.clusters.filter(ofMachines).map(withoutChecksums) },
+  )
 }
 
 /** A survey without the machines that are nodes of clusters which stand: the twin makes them itself. Pure. */
