@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { HYPERVISORS } from '../model/hypervisors.ts'
+import { noticingErrors } from './found-errors.ts'
 import { exampleText, GROUP_OF, GROUPS } from './help.ts'
 import { note, wholeNumber } from './output.ts'
 import { NAMES_ONLY, needsKinds, placed } from './place.ts'
@@ -55,7 +56,8 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
             `Too many arguments for ${name}: ${words.slice(most).join(' ')}. Run croft ${name} --help.`,
           )
         const { run } = await load()
-        done(await run(runtime, words, { ...options, dir }))
+        const noticing = noticingErrors(name, runtime)
+        done(noticing.exitOf(await run(noticing.runtime, words, { ...options, dir })))
       })
     return usage.includes('[dir]') ? command.addOption(directory().hideHelp()) : command
   }

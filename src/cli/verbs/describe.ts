@@ -1,12 +1,12 @@
 import { realDirectory } from '../../state/state-file.ts'
-import { existingState } from '../load.ts'
+import { existingState, exitOfLoaded } from '../load.ts'
 import { styleOf, writeData } from '../output.ts'
 import { renderDescription } from '../render/describe.ts'
 import { eventJson } from '../render/events.ts'
 import { resourceJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import { resolveKey } from '../select.ts'
-import { CliError, EXIT, type Verb } from '../verb.ts'
+import { CliError, type Verb } from '../verb.ts'
 
 const EVENTS_SHOWN = 30
 
@@ -26,9 +26,10 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   }
   const events = (await store.it.events({ key })).slice(-EVENTS_SHOWN)
   const needs = loaded.estate.resources.find((resource) => resource.key === key)?.needs ?? []
+  const code = exitOfLoaded(runtime, loaded, directory)
   const data = { ...(resourceJson(row) as object), needs, events: events.map(eventJson) }
-  if (await writeData(runtime, options.output, data)) return EXIT.ok
+  if (await writeData(runtime, options.output, data)) return code
   const context = { needs, events, nowMs: runtime.clock.now() }
   runtime.out.write(renderDescription(row, context, styleOf(runtime, runtime.out)))
-  return EXIT.ok
+  return code
 }

@@ -3,7 +3,7 @@ import { ownerOf, type ResourceKey, showOrigin } from '../../model/declaration.t
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { realDirectory } from '../../state/state-file.ts'
-import { existingState } from '../load.ts'
+import { existingState, exitOfLoaded } from '../load.ts'
 import { writeData } from '../output.ts'
 import { eventJson } from '../render/events.ts'
 import { type AwaitedDependency, whyLines } from '../render/why.ts'
@@ -30,9 +30,10 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
     throw new CliError(
       `There is no ${key} in ${directory}, declared or remembered. Run croft get to see what there is.`,
     )
+  const code = declared === undefined ? EXIT.ok : exitOfLoaded(runtime, declared, directory)
   const revisions = all.filter((event) => event.reason === 'Revision')
   const data = defined({ key, record, revisions: revisions.map(eventJson), events: events.map(eventJson) })
-  if (await writeData(runtime, options.output, data)) return EXIT.ok
+  if (await writeData(runtime, options.output, data)) return code
   const { estate } = declared ?? {}
   const origin = estate?.resources.find((one) => one.key === key)?.origin
   const composed = declared?.declarations.find((one) => one.key === key || one.key === ownerOf(key))?.composedBy
@@ -47,7 +48,7 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
     ...(origin === undefined ? {} : { origin: showOrigin(origin) }),
   }
   runtime.out.write(`${whyLines(facts).join('\n')}\n`)
-  return EXIT.ok
+  return code
 }
 
 /** What it says that it depends on, and how far that is. */

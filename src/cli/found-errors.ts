@@ -1,0 +1,54 @@
+import { hasErrors } from './render/problems.ts'
+import type { Runtime } from './runtime.ts'
+import { EXIT, type VerbResult } from './verb.ts'
+
+/**
+ * Verbs whose exit code says how one deed ended, or that read manifests for something else. Of all others 0 means that
+ * everything was read: a script takes it for that.
+ */
+export const OF_DEEDS: Readonly<Record<string, string>> = {
+  __complete: 'words for a shell',
+  ask: 'the answer of the controller',
+  cluster: 'one operation on one cluster',
+  completion: 'prints a script',
+  console: 'a terminal until somebody leaves it',
+  context: 'names of directories',
+  demo: 'its own directory',
+  events: 'what happened, whatever is declared',
+  explain: 'the fields of a kind',
+  host: 'one operation on one host',
+  image: 'one operation on one image',
+  import: 'what the read files or hosts say',
+  init: 'what it wrote',
+  machine: 'one operation on one machine',
+  move: 'one operation on one machine',
+  operator: 'runs until it is stopped',
+  power: 'one operation on one Power',
+  run: 'runs until it is stopped',
+  schema: 'the fields of kinds',
+  sim: 'runs until it is stopped',
+  'support-bundle': 'the errors are in what it writes',
+  token: 'tokens of the API',
+  user: 'users of the page',
+  version: 'the version',
+  downgrade: 'one operation on the database',
+}
+
+/** A runtime that notes whether a directory that was read has errors, and what a verb answers by that. */
+export function noticingErrors(
+  verb: string,
+  runtime: Runtime,
+): { readonly runtime: Runtime; exitOf(answer: VerbResult): VerbResult } {
+  let found = false
+  return {
+    runtime: {
+      ...runtime,
+      load: async (directory) => {
+        const loaded = await runtime.load(directory)
+        found ||= hasErrors(loaded.estate.problems)
+        return loaded
+      },
+    },
+    exitOf: (answer) => (found && answer === EXIT.ok && !(verb in OF_DEEDS) ? EXIT.failed : answer),
+  }
+}
