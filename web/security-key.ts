@@ -27,15 +27,11 @@ export async function addKey(name: string, invite: string): Promise<string> {
   })
   const { response, rawId } = credential(made)
   const created = response as AuthenticatorAttestationResponse
-  const publicKey = created.getPublicKey()
-  if (publicKey === null) throw new Error('This browser does not know the kind of this key. Use another key.')
   const { message } = await api.addKey({
     name,
     id: textOf(rawId),
     clientData: textOf(created.clientDataJSON),
-    authenticatorData: textOf(created.getAuthenticatorData()),
-    publicKey: textOf(publicKey),
-    algorithm: created.getPublicKeyAlgorithm(),
+    attestation: textOf(created.attestationObject),
   })
   return message
 }

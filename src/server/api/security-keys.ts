@@ -51,9 +51,7 @@ export const SECURITY_KEYS: readonly Route[] = [
         .regex(/^[^\p{C}]{1,64}$/u, { error: 'one line of at most 64 characters' }),
       id: bytes,
       clientData: bytes,
-      authenticatorData: bytes,
-      publicKey: bytes,
-      algorithm: z.number().int(),
+      attestation: bytes,
     }),
     output: granted,
     async handle({ keys }, { name, ...given }) {

@@ -116,7 +116,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
       const pending = take('add', place)
       const { invite: word, rpId } = pending
       await checkMayAdd(place.cookie, word)
-      const judged = judgeNewKey(given, pending)
+      const judged = await judgeNewKey(given, pending)
       if ('refused' in judged) throw new Declined(403, 'refused', `This key is not taken. ${judged.refused}`)
       const addedMs = clock.now()
       await change(file, person, (holder, all) => {
@@ -156,12 +156,15 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
         return new Declined(403, 'second-factor', `This key is not taken. ${why}`)
       }
       const keyIn = ({ keys }: Holder) => keys.find(({ id, rpId }) => id === given.id && rpId === pending.rpId)
+      const asked = keyIn(await holderOf(file, person))
+      if (asked === undefined) throw fail('It is not one of yours here.')
+      const judged = await judgeAnswer(given, asked, pending)
+      if ('refused' in judged) throw fail(judged.refused)
+      const next = { ...asked, signCount: judged.signCount, usedMs: clock.now() }
       await change(file, person, (holder) => {
+        // Another answer of this key may have counted since: then this count is judged against an old one.
         const key = keyIn(holder)
-        if (key === undefined) throw fail('It is not one of yours here.')
-        const judged = judgeAnswer(given, key, pending)
-        if ('refused' in judged) throw fail(judged.refused)
-        const next = { ...key, signCount: judged.signCount, usedMs: clock.now() }
+        if (key?.signCount !== asked.signCount || key.publicKey !== asked.publicKey) throw fail('Show it again.')
         return { ...holder, keys: holder.keys.map((one) => (one === key ? next : one)) }
       })
       sessions.showFactor(place.cookie, true, clock.monotonicMs())

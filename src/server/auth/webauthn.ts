@@ -1,18 +1,14 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { LIMITS } from '../../lib/limits.ts'
-import { sameSecret } from './unguessable.ts'
 
-/*
- * The judgements of WebAuthn level 2 (sections 7.1 and 7.2) for attestation "none". A browser hands out the public key
- * as SPKI and the authenticator data by itself, so that nothing here reads CBOR: what comes after the id of a new key,
- * and after the 37 fixed bytes of an answer, is covered by a signature or worth nothing, and is not looked at.
- */
-
-/** ECDSA on P-256, Ed25519, RSA with PKCS #1: what authenticators make. The numbers are COSE's. */
+/** ES256, EdDSA and RS256, as COSE numbers: what authenticators make. */
 export const ALGORITHMS = [-7, -8, -257] as const
 export type KeyAlgorithm = (typeof ALGORITHMS)[number]
 
-/** What the server asked for, and where the page is that asked. */
+/** COSE's number for the type of key that each algorithm uses: EC, octet pair, RSA. */
+const KEY_TYPES = { [-7]: 2, [-8]: 1, [-257]: 3 } as const
+
+/** What the server asked for, and the page that asked. */
 export interface KeyChallenge {
   readonly challenge: string
   /** As browsers write it: `https://croft.lan`. */
@@ -20,23 +16,22 @@ export interface KeyChallenge {
   readonly rpId: string
 }
 
-/** A key that can be asked. */
+/** A stored key. */
 export interface Registered {
+  /** A COSE key in base64url; SPKI in users files of earlier versions. */
   readonly publicKey: string
   readonly algorithm: KeyAlgorithm
   readonly signCount: number
 }
 
-/** What a browser sends of a new key; everything in base64url. */
+/** A new key as the browser sends it; all in base64url. */
 export interface NewKey {
   readonly id: string
   readonly clientData: string
-  readonly authenticatorData: string
-  readonly publicKey: string
-  readonly algorithm: number
+  readonly attestation: string
 }
 
-/** What a browser sends of a key that was asked. */
+/** A key's answer as the browser sends it; all in base64url. */
 export interface KeyAssertion {
   readonly id: string
   readonly clientData: string
@@ -44,131 +39,113 @@ export interface KeyAssertion {
   readonly signature: string
 }
 
-/** Why it does not count, for the audit log; it holds nothing of what was sent. */
+/** Why croft does not accept a key, for the audit log. Contains nothing that the browser sent. */
 export interface Refused {
   readonly refused: string
 }
 
-const RP_HASH_BYTES = 32
-const FIXED_BYTES = 37
-const USER_PRESENT = 0x01
-const USER_VERIFIED = 0x04
-const MAY_BE_COPIED = 0x08
-const IS_COPIED = 0x10
-const HAS_KEY = 0x40
-const HAS_EXTENSIONS = 0x80
-
-/** Takes a new key, or says why not. Pure. */
-export function judgeNewKey(given: NewKey, asked: KeyChallenge): Registered | Refused {
-  const wrong = judgeClientData(given.clientData, 'webauthn.create', asked)
-  if (wrong !== undefined) return wrong
-  const data = bytesOf(given.authenticatorData)
-  if (data === undefined) return refuse('authenticator data in base64url')
-  const facts = judgeData(data, asked.rpId)
-  if ('refused' in facts) return facts
-  if ((facts.flags & HAS_KEY) === 0) return refuse('a key in the authenticator data')
-  // After the fixed part: 16 bytes that name the model, the length of the id, the id, the key itself.
-  const idAt = FIXED_BYTES + 18
-  const idLength = data.length < idAt ? 0 : data.readUInt16BE(idAt - 2)
-  const id = bytesOf(given.id)
-  if (idLength < 1 || idLength > LIMITS.securityKeyIdBytes || data.length <= idAt + idLength)
-    return refuse('an id in the authenticator data')
-  if (id === undefined || !data.subarray(idAt, idAt + idLength).equals(id)) return refuse('the same id twice')
-  const algorithm = ALGORITHMS.find((one) => one === given.algorithm)
-  if (algorithm === undefined || keyOf(given.publicKey, algorithm) === undefined)
-    return refuse('a public key of a known kind')
-  return { publicKey: given.publicKey, algorithm, signCount: facts.signCount }
+/** Verifies a new key (WebAuthn, section 7.1), or returns why croft does not accept it. Never rejects. */
+export async function judgeNewKey(given: NewKey, asked: KeyChallenge): Promise<Registered | Refused> {
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const { decodeAttestationObject, decodeCredentialPublicKey } = await import('@simplewebauthn/server/helpers')
+  return judged(async () => {
+    const { id, clientData: clientDataJSON, attestation: attestationObject } = given
+    checkClientData(clientDataJSON)
+    if (bytesOf(id).length > LIMITS.securityKeyIdBytes) throw new Error('the id is too long')
+    // croft asks for no attestation. The library would fetch revocation lists from addresses in a certificate.
+    const attested = decodeAttestationObject(bytesOf(attestationObject))
+    const isSelfSigned = attested.get('fmt') === 'packed' && attested.get('attStmt').get('x5c') === undefined
+    if (attested.get('fmt') !== 'none' && !isSelfSigned) throw new Error('an attestation that croft did not ask for')
+    const { registrationInfo } = await verifyRegistrationResponse({
+      ...expectedOf(asked),
+      response: credential(id, { clientDataJSON, attestationObject }),
+      supportedAlgorithmIDs: [...ALGORITHMS],
+    })
+    const { counter, publicKey, id: attestedId } = registrationInfo?.credential ?? {}
+    if (publicKey === undefined || counter === undefined || attestedId !== id) throw new Error('the ids differ')
+    const decoded = decodeCredentialPublicKey(publicKey)
+    const algorithm = ALGORITHMS.find((one) => one === decoded.get(3))
+    if (algorithm === undefined || KEY_TYPES[algorithm] !== decoded.get(1))
+      throw new Error('not a key of its algorithm')
+    return { publicKey: Buffer.from(publicKey).toString('base64url'), algorithm, signCount: counter }
+  })
 }
 
-/** Did this key sign what was asked of it, here and now, with its owner at it? Answers its new count. Pure. */
-export function judgeAnswer(
+/** Verifies a key's answer (WebAuthn, section 7.2) and returns its new count, or why it does not count. Never rejects. */
+export async function judgeAnswer(
   given: KeyAssertion,
   key: Registered,
   asked: KeyChallenge,
-): { readonly signCount: number } | Refused {
-  const wrong = judgeClientData(given.clientData, 'webauthn.get', asked)
-  if (wrong !== undefined) return wrong
-  const [data, client, signature] = [given.authenticatorData, given.clientData, given.signature].map(bytesOf)
-  const publicKey = keyOf(key.publicKey, key.algorithm)
-  if (data === undefined || client === undefined || signature === undefined || publicKey === undefined)
-    return refuse('base64url')
-  const facts = judgeData(data, asked.rpId)
-  if ('refused' in facts) return facts
-  if ((facts.flags & HAS_KEY) !== 0) return refuse('an answer and not a new key')
-  if ((facts.flags & HAS_EXTENSIONS) === 0 && data.length !== FIXED_BYTES) return refuse('nothing after the fixed part')
-  const signed = Buffer.concat([data, createHash('sha256').update(client).digest()])
-  if (!isSigned(key.algorithm, signed, publicKey, signature)) return refuse('a signature of this key')
-  // A key that counts has counted on. An old number is a copy of the key, or an answer that somebody kept.
-  const counts = facts.signCount !== 0 || key.signCount !== 0
-  if (counts && facts.signCount <= key.signCount) return refuse('a count that goes up')
-  return { signCount: facts.signCount }
+): Promise<{ readonly signCount: number } | Refused> {
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  const { isoCBOR } = await import('@simplewebauthn/server/helpers')
+  return judged(async () => {
+    const { id, clientData: clientDataJSON, authenticatorData, signature } = given
+    checkClientData(clientDataJSON)
+    for (const text of [authenticatorData, signature]) bytesOf(text)
+    const stored = bytesOf(key.publicKey)
+    // SPKI begins with 0x30, a COSE key with the header of a CBOR map.
+    const publicKey = stored[0] === 0x30 ? isoCBOR.encode(coseOf(stored, key.algorithm)) : stored
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      ...expectedOf(asked),
+      response: credential(id, { clientDataJSON, authenticatorData, signature }),
+      credential: { id, publicKey, counter: key.signCount },
+    })
+    if (!verified) throw new Error('the signature is wrong')
+    return { signCount: authenticationInfo.newCounter }
+  })
 }
 
-function judgeClientData(given: string, type: string, { challenge, origin }: KeyChallenge): Refused | undefined {
-  const bytes = bytesOf(given)
-  if (bytes === undefined) return refuse('client data in base64url')
-  let data: unknown
+/** Expresses what the library throws in croft's words: its messages repeat what the browser sent. */
+async function judged<T>(judge: () => Promise<T>): Promise<T | Refused> {
   try {
-    data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    return refuse('client data in JSON')
-  }
-  if (typeof data !== 'object' || data === null) return refuse('client data')
-  const client = data as Readonly<Record<string, unknown>>
-  if (client.type !== type) return refuse(`the type ${type}`)
-  if (typeof client.challenge !== 'string' || !sameSecret(client.challenge, challenge)) return refuse('this challenge')
-  if (client.origin !== origin) return refuse('the origin of this page')
-  if (client.crossOrigin !== undefined && client.crossOrigin !== false)
-    return refuse('a page that is not inside another')
-  if (client.topOrigin !== undefined) return refuse('a page that is not inside another')
-  return undefined
-}
-
-function judgeData(data: Buffer, rpId: string): { readonly flags: number; readonly signCount: number } | Refused {
-  if (data.length < FIXED_BYTES) return refuse('37 bytes of authenticator data')
-  if (!data.subarray(0, RP_HASH_BYTES).equals(createHash('sha256').update(rpId).digest()))
-    return refuse('the name of this page')
-  const flags = data.readUInt8(RP_HASH_BYTES)
-  if ((flags & USER_PRESENT) === 0) return refuse('somebody who touches the key')
-  // Whoever finds a browser signed in often finds the key in it: the key itself asks for a PIN or a finger.
-  if ((flags & USER_VERIFIED) === 0) return refuse('a PIN or a finger')
-  if ((flags & IS_COPIED) !== 0 && (flags & MAY_BE_COPIED) === 0) return refuse('flags that fit together')
-  return { flags, signCount: data.readUInt32BE(RP_HASH_BYTES + 1) }
-}
-
-function isSigned(algorithm: KeyAlgorithm, signed: Buffer, key: KeyObject, signature: Buffer): boolean {
-  try {
-    return verify(algorithm === -8 ? null : 'sha256', signed, key, signature)
-  } catch {
-    return false
+    return await judge()
+  } catch (error) {
+    const lacksPin = error instanceof Error && /^User verification (?:was )?required/.test(error.message)
+    return { refused: lacksPin ? 'It asked for no PIN and no finger.' : 'It does not answer what this page asked.' }
   }
 }
 
-/** The key, if it is of the kind that its algorithm says: the same bytes must never count under another. */
-function keyOf(spki: string, algorithm: KeyAlgorithm): KeyObject | undefined {
-  const der = bytesOf(spki)
-  if (der === undefined) return undefined
-  try {
-    const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
-    const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
-    const fits = {
-      [-7]: key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1',
-      [-8]: key.asymmetricKeyType === 'ed25519',
-      [-257]: key.asymmetricKeyType === 'rsa' && modulusLength >= 2048 && modulusLength <= 4096,
-    }
-    return fits[algorithm] ? key : undefined
-  } catch {
-    return undefined
+function expectedOf({ challenge, origin, rpId }: KeyChallenge) {
+  return {
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: rpId,
+    // Whoever finds an open browser often finds the key in it: a touch alone does not count.
+    requireUserVerification: true,
   }
 }
 
-/** Strict: one text for the same bytes, without padding. */
-function bytesOf(text: string): Buffer | undefined {
-  if (text.length === 0 || text.length > LIMITS.securityKeyTextLength) return undefined
+function credential<T>(id: string, response: T) {
+  return { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} } as const
+}
+
+/** The library accepts a page inside another if the browser does not name the outer one. croft is never framed. */
+function checkClientData(text: string): void {
+  const data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytesOf(text))) as Partial<
+    Record<'crossOrigin' | 'topOrigin', unknown>
+  >
+  if (data.topOrigin !== undefined || (data.crossOrigin !== undefined && data.crossOrigin !== false))
+    throw new Error('a page inside another')
+}
+
+/** The COSE form of an SPKI key (RFC 9053): numbers name the type, the algorithm and the parts of the key. */
+function coseOf(spki: Buffer, algorithm: KeyAlgorithm): Map<number, number | Uint8Array> {
+  const jwk = createPublicKey({ key: spki, format: 'der', type: 'spki' }).export({ format: 'jwk' })
+  const part = (name: 'x' | 'y' | 'n' | 'e') => Uint8Array.from(Buffer.from(jwk[name] ?? '', 'base64url'))
+  const parts: Readonly<Record<KeyAlgorithm, readonly (number | Uint8Array)[]>> = {
+    [-7]: [1, part('x'), part('y')],
+    [-8]: [6, part('x')],
+    [-257]: [part('n'), part('e')],
+  }
+  const numbered = parts[algorithm].map((one, at): [number, number | Uint8Array] => [-1 - at, one])
+  return new Map([[1, KEY_TYPES[algorithm]], [3, algorithm], ...numbered])
+}
+
+/** Decodes strict base64url: without padding, one text for the same bytes, bounded. */
+function bytesOf(text: string): Buffer<ArrayBuffer> {
   const bytes = Buffer.from(text, 'base64url')
-  return bytes.toString('base64url') === text ? bytes : undefined
-}
-
-function refuse(expected: string): Refused {
-  return { refused: `It lacks ${expected}.` }
+  if (text === '' || text.length > LIMITS.securityKeyTextLength || bytes.toString('base64url') !== text)
+    throw new Error('not base64url')
+  return bytes
 }
