@@ -9,7 +9,7 @@ export function approvedConnection(
   return `apiVersion: croft.dev/v1alpha1
 kind: Proxmox
 metadata: {name: default}
-spec: {endpoint: "${endpoint}",${pinned} token: {env: PROXMOX_TOKEN}, vmids: {from: 2000, to: 4999}}
+spec: {endpoint: "${endpoint}",${pinned} token: {env: PROXMOX_TOKEN}, vmids: {from: 2000, to: 4999}, limits: {creations: 32}}
 ---
 apiVersion: croft.dev/v1alpha1
 kind: Approval

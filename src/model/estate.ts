@@ -34,7 +34,13 @@ export interface Connection {
   readonly estate: string
   /** External ids that croft may choose from when a declaration names none. */
   readonly ids: { readonly from: number; readonly to: number }
-  readonly limits: { readonly perHost: number; readonly perStorage: number; readonly reads: number }
+  readonly limits: {
+    readonly perHost: number
+    readonly perStorage: number
+    readonly reads: number
+    /** Guests that are made on one host at once. Absent: as many as other changes. */
+    readonly creations?: number
+  }
   readonly origin: Origin
 }
 

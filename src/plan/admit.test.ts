@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { Connection } from '../model/estate.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { ThingIntention } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
@@ -80,4 +81,23 @@ test('a restart of a box waits until nothing else is done on it, and what could 
   assert.deepEqual(keys([restart, updating('file', on('a')), updating('other', on('b'))]), ['file', 'other'])
   assert.deepEqual(keys([restart], [flying('file', on('a'))]), [])
   assert.deepEqual(keys([restart, updating('other', on('b'))]), ['other', 'restart'])
+})
+
+test('[T-01] no more guests are made on one host at once than the connection says; other changes go on beside them', () => {
+  const most = { ...CONNECTION, limits: { ...CONNECTION.limits, perHost: 32, perStorage: 32, creations: 3 } }
+  const create = (id: string, host = 'alpha') => step('create', id, { host, queues: [`host/${host}`] })
+  const start = (id: string) => step('start', id, { queues: ['host/alpha'] })
+  const file = (key: string): PlanEntry => ({ ...updating(key, create(key)), type: 'file' })
+  const ids = (entries: readonly PlanEntry[], intentions: readonly ThingIntention[], connection: Connection = most) =>
+    admit(entries, { intentions, connections: new Map([['default', connection]]), unready: 0 }).map(
+      ({ entry }) => entry.key,
+    )
+  const five = ['1', '2', '3', '4', '5'].map((key) => updating(key, create(key)))
+  assert.deepEqual(ids(five, []), ['1', '2', '3'])
+  assert.deepEqual(ids(five, [flying('4', create('4')), flying('5', create('5'))]), ['1'])
+  assert.deepEqual(ids([...five, updating('6', create('6', 'beta'))], []), ['1', '2', '3', '6'], 'each host by itself')
+  assert.deepEqual(ids([...five, updating('7', start('7')), file('8')], []), ['1', '2', '3', '7', '8'])
+  assert.deepEqual(ids([...five, file('8')], [flying('8', create('8'))]), ['1', '2', '3', '8'], 'a file is no guest')
+  const others = { ...CONNECTION, limits: { ...CONNECTION.limits, perHost: 32, perStorage: 32 } }
+  assert.equal(ids(five, [], others).length, 5, 'not declared')
 })

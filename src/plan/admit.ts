@@ -3,7 +3,7 @@ import type { Connection } from '../model/estate.ts'
 import { type Doing, isDoing, type PlanEntry } from '../model/plan.ts'
 import type { ThingIntention } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
-import { capacity, type Windows, windowName } from './windows.ts'
+import { capacity, creationQueue, type Windows, windowName } from './windows.ts'
 
 /** An effect that may begin now. */
 export interface Admitted {
@@ -46,8 +46,10 @@ export function admit(
     }
   }
   let restarting = 0
+  const types = new Map(entries.map(({ key, type }) => [key, type]))
   for (const intention of traffic.intentions) {
-    enter(intention.connection, intention.step.queues)
+    const { step, key } = intention
+    enter(intention.connection, [...step.queues, ...creationQueue(types.get(key), step)])
     if (intention.step.disruption === 'restart') restarting++
   }
   const admitted: Admitted[] = []
@@ -56,7 +58,8 @@ export function admit(
     const step = entry.action.steps[0]
     const connection = traffic.connections.get(entry.connection)
     if (step === undefined || connection === undefined) continue
-    const narrow = step.queues.filter((queue) => {
+    const queues = [...step.queues, ...creationQueue(entry.type, step)]
+    const narrow = queues.filter((queue) => {
       const most = isAlone(entry) ? 1 : capacity(queue, connection, windows)
       return (load.get(windowName(entry.connection, queue)) ?? 0) >= most
     })
@@ -66,7 +69,7 @@ export function admit(
       if (restarting > 0 || traffic.unready > 0) continue
       restarting++
     }
-    enter(entry.connection, step.queues)
+    enter(entry.connection, queues)
     admitted.push({ entry, doing: entry.action, step })
   }
   return admitted

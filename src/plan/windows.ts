@@ -1,5 +1,7 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Connection } from '../model/estate.ts'
+import type { Desired } from '../model/resource.ts'
+import type { Step } from '../model/step.ts'
 
 /** How many effects of a queue may be under way at once, as far as it has been learnt; by connection and queue. */
 export type Windows = ReadonlyMap<string, Window>
@@ -18,6 +20,13 @@ export interface Lesson {
   readonly was: 'fine' | 'crowded'
 }
 
+const CREATIONS = 'create/'
+
+/** What the creation of a guest lines up for besides what its step names. */
+export function creationQueue(type: Desired['type'] | undefined, { verb, host }: Step): readonly string[] {
+  return verb === 'create' && (type === 'vm' || type === 'container') ? [`${CREATIONS}${host}`] : []
+}
+
 export function windowName(connection: string, queue: string): string {
   return `${connection} ${queue}`
 }
@@ -27,6 +36,8 @@ export function windowName(connection: string, queue: string): string {
  * process for each task and serializes what needs a storage's lock, so the right number differs with every host.
  */
 export function capacity(queue: string, connection: Connection, windows: Windows): number {
+  // Not learnt: whoever learns it has lost one.
+  if (queue.startsWith(CREATIONS)) return connection.limits.creations ?? Number.POSITIVE_INFINITY
   const most = ceiling(queue, connection)
   return Math.min(most, Math.floor(sizeOf(queue, connection, windows)))
 }

@@ -12,14 +12,14 @@ const TIMING = { callMs: [20, 60], taskStartMs: 100, allocateMs: [100, 300], fre
 const connection = `apiVersion: croft.dev/v1alpha1
 kind: Proxmox
 metadata: {name: default}
-spec: {endpoint: 'https://127.0.0.1:8006', token: {env: PROXMOX_TOKEN}, vmids: {from: 300, to: 899}}
+spec: {endpoint: 'https://127.0.0.1:8006', token: {env: PROXMOX_TOKEN}, vmids: {from: 300, to: 899}, limits: {creations: 32}}
 `
 
 /** Everything may go in one revision: this is about the cost of it. */
 const approval = `apiVersion: croft.dev/v1alpha1
 kind: Approval
 metadata: {name: all}
-spec: {reason: retired, maxDeletes: ${MACHINES}, expires: '2099-01-01T00:00:00Z'}
+spec: {reason: retired, maxDeletes: 100, expires: '2099-01-01T00:00:00Z'}
 `
 
 function nameOf(at: number): string {
@@ -42,9 +42,9 @@ spec:
 `
 }
 
-function estateOf(count: number, memory?: number) {
+function estateOf(count: number, memory?: number, reached = connection) {
   const machines = Array.from({ length: count }, (_, at) => [`${nameOf(at)}.yaml`, stopped(nameOf(at), memory)])
-  return estateFrom({ 'connection.yaml': connection, 'approval.yaml': approval, ...Object.fromEntries(machines) })
+  return estateFrom({ 'connection.yaml': reached, 'approval.yaml': approval, ...Object.fromEntries(machines) })
 }
 
 function ours({ world }: Datacentre) {
@@ -109,6 +109,30 @@ test('[T-01] many machines are made side by side, with two calls for each and a 
   // The queue of the host is widened by what ends, although it is declared no more: a few looks for all of them.
   assert.ok(polls(removed) <= 0.4 * MACHINES, JSON.stringify(removed))
   assert.ok(deleting() >= 6, `only ${deleting()} at once`)
+})
+
+test('[T-01] nothing declared: three creations at once on a host, other changes wider, and at most 350 calls for a hundred machines', async () => {
+  const count = 100
+  const careful = (memory?: number, of = count) =>
+    estateOf(of, memory, connection.replace(', limits: {creations: 32}', ''))
+  const run = simulate({ seed: 9, estate: careful(), timing: TIMING })
+  const creating = watchTasks(run, 'qmcreate')
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  assert.equal(ours(run.datacentre).length, count)
+  assert.equal(creating(), 3)
+  const made = calls(run)
+  assert.ok(total(made) <= 350, JSON.stringify(made))
+  run.estate = careful(1024)
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  const changed = calls(run)
+  assert.ok(total(changed) <= 350, JSON.stringify(changed))
+  run.estate = careful(undefined, 0)
+  const deleting = watchTasks(run, 'qmdestroy')
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  assert.equal(ours(run.datacentre).length, 0)
+  assert.ok(deleting() > 3, `only ${deleting()} removals at once`)
+  const removed = calls(run)
+  assert.ok(total(removed) <= 350, JSON.stringify(removed))
 })
 
 test('[T-01] new machines are read while the next ones begin, not before', async () => {

@@ -12,5 +12,6 @@ export const proxmox: Descriptions = {
   limits: 'How many operations croft runs at the same time.',
   'limits.perHost': 'Most concurrent changes on one host; croft uses fewer if the host cannot keep up.',
   'limits.perStorage': 'Most concurrent changes on one storage; croft uses fewer if the storage cannot keep up.',
+  'limits.creations': 'Most guests that are made on one host at the same time; with more than 3 Proxmox may lose one.',
   'limits.reads': 'Most concurrent read requests.',
 }
