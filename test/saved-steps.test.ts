@@ -48,7 +48,8 @@ function intentionsNow(): readonly Intention[] {
 
 /** What a step is, whichever lane it takes, as far as an earlier form can tell. */
 function told(step: Step<About>): unknown {
-  if (step.about !== undefined) return step
+  // No intention says what it destroys: that is decided from what is seen.
+  if (step.about !== undefined) return { ...step, destroys: undefined }
   const { verb, summary, lane, host, queues, disruption } = step
   return { verb, summary, lane, host, queues, disruption, call: shownCall(step) }
 }

@@ -6,12 +6,12 @@ import { libvirtRules } from '../src/drivers/libvirt/rules.ts'
 import { proxmoxRules } from '../src/drivers/proxmox/rules.ts'
 import { exampleObserved, exampleResource } from '../src/drivers/proxmox/testing/vm-example.ts'
 import { rules as hostRules } from '../src/drivers/ssh/rules.ts'
-import { removed } from '../src/model/destruction.ts'
+import { losingData, removed } from '../src/model/destruction.ts'
 import type { Plan } from '../src/model/plan.ts'
 import type { Change, ObservedResource, Resource } from '../src/model/resource.ts'
 import type { Step } from '../src/model/step.ts'
 import { coordinate } from '../src/plan/clusters/coordinate.ts'
-import { local, on } from '../src/plan/clusters/restore.ts'
+import { local, losing } from '../src/plan/clusters/restore.ts'
 import {
   clusterSpec,
   FRESH,
@@ -62,6 +62,8 @@ function withUnreferenced(steps: readonly Step[]): readonly Step[] {
   })
 }
 
+const LOST = losingData({ name: 's1', k3s: 'unknown' }, 'ordered')
+
 export function stepsOfAllLanes(): StepsOfAllLanes {
   const vm = { memory: { dedicatedMb: 4096 }, cloudInit: { user: 'u', password: { env: 'PW' } } } as never
   const guest = exampleResource(vm)
@@ -89,7 +91,7 @@ export function stepsOfAllLanes(): StepsOfAllLanes {
     },
     cluster: clusterSteps(),
     operation: [
-      on(nodeSpec('s1'), 'restore-snapshot', 'restore the snapshot on s1', 'it to be restored', 'job-done'),
+      losing(nodeSpec('s1'), 'restore-snapshot', LOST, 'restore the snapshot on s1', 'it to be restored', 'job-done'),
       local('hold', 'hold the cluster', 'nothing'),
     ],
     power: powerSteps(),

@@ -8,7 +8,8 @@ const KEY = 'Cluster/homelab'
 
 function step(verb: ClusterVerb, node?: string): Step<'cluster'> {
   const of = node === undefined ? {} : { node }
-  return { about: 'cluster', verb, ...of, lane: 'node-program', summary: verb, reason: '', awaits: '', sinceMs: 0 }
+  const step = { about: 'cluster', ...of, lane: 'node-program', summary: verb, reason: '', awaits: '', sinceMs: 0 }
+  return { ...step, verb } as Step<'cluster'>
 }
 
 function unsure(verb: ClusterVerb, node: string, key = KEY): CoordinatedIntention {

@@ -1,5 +1,6 @@
 import type { Proof } from './estate.ts'
 import type { Loss } from './loss.ts'
+import type { LocalK3s } from './observed-cluster.ts'
 import type { CreationAttempt } from './record.ts'
 import type { Change, ObservedResource } from './resource.ts'
 
@@ -79,7 +80,37 @@ export function overwriting(thing: string, takes: readonly string[]): { readonly
   return { destroys: { thing, takes, because: 'named' } as unknown as Loss }
 }
 
-/** Lets one step take away scratch of croft: a seed, a Job that ran, a record that a broken run left. Neither listed nor counted. */
+/** Lets one step take away scratch of croft: a drill's copy of a cluster, a seed, a Job that ran, a record that a broken run left. Neither listed nor counted. */
 export function sweeping(thing: string): { readonly destroys: Loss } {
   return { destroys: { thing, takes: [], because: 'own-attempt' } as unknown as Loss }
+}
+
+/** A node of a cluster as a look of this pass showed it. */
+export interface LosingNode {
+  readonly name: string
+  readonly k3s: LocalK3s | 'unknown'
+}
+
+/** Lets one step of a cluster take what K3s keeps on a node. Volumes and snapshots stay where K3s alone is wiped. */
+export function losingData(node: LosingNode, because: Loss['because']): { readonly destroys: Loss } {
+  const destroys = { thing: `what K3s keeps on ${node.name}`, takes: heldBy(node), because }
+  return { destroys: destroys as unknown as Loss }
+}
+
+/** Lets one step of a cluster have the machine of a node destroyed. What its hypervisor deletes has a Loss of its own. */
+export function losingMachine(node: LosingNode, because: Loss['because']): { readonly destroys: Loss } {
+  const destroys = { thing: `the machine of ${node.name}`, takes: [...heldBy(node), 'its disks'], because }
+  return { destroys: destroys as unknown as Loss }
+}
+
+const DATASTORE = {
+  etcd: 'its copy of the data of etcd',
+  sqlite: 'the SQLite database, which is the only copy',
+  external: "K3s's own files; the datastore is elsewhere",
+} as const
+
+function heldBy({ k3s }: LosingNode): readonly string[] {
+  if (k3s === 'unknown') return ['whatever is on its disk, which nobody has read']
+  if (k3s.data === 'none' || k3s.datastore === undefined) return []
+  return [DATASTORE[k3s.datastore]]
 }

@@ -2,7 +2,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { NodeRole, WorkPurpose } from './cluster.ts'
 import type { ResourceKey } from './declaration.ts'
 import type { ClusterDeclaration } from './estate.ts'
-import type { ClusterVerb, OperationVerb, Step } from './step.ts'
+import type { ClusterVerb, Step } from './step.ts'
 
 /**
  * What could be found out. `unknown` is no third opinion but the lack of one: whoever decides must count it as the
@@ -385,11 +385,6 @@ export type NodePhase =
   | 'Flapping'
   | 'Unknown'
 
-/** Is something gone for good after it: a machine with its disks, or everything that K3s held on one? */
-export function isDestruction(verb: ClusterVerb): boolean {
-  return verb === 'wipe-k3s' || verb === 'destroy-machine'
-}
-
 /** Target of a step that puts the program that runs back on the disk. */
 export const PUT_BACK = 'put-back'
 
@@ -447,9 +442,9 @@ export interface ClusterOperation {
   readonly naming?: { readonly cluster: string; readonly reason: string; readonly allow: string }
 }
 
-const DESTROYING: ReadonlySet<OperationVerb> = new Set(['restore-snapshot', 'forget-db', 'wipe-k3s'])
-
 /** Nodes that lose what they hold: the one that starts over from a snapshot, and those whose data is deleted. Pure. */
 export function destroyedBy({ steps }: Pick<ClusterOperation, 'steps'>): readonly string[] {
-  return [...new Set(steps.flatMap(({ verb, node }) => (DESTROYING.has(verb) && node !== undefined ? [node] : [])))]
+  return [
+    ...new Set(steps.flatMap(({ destroys, node }) => (destroys === undefined || node === undefined ? [] : [node]))),
+  ]
 }

@@ -1,6 +1,7 @@
 import { defined } from '../lib/defined.ts'
 import type { ClientCommand, Command } from './command.ts'
 import type { KubeObject } from './kube-object.ts'
+import type { Loss } from './loss.ts'
 import type { Intention } from './record.ts'
 import type { SecretReference } from './secret.ts'
 import type { About, Coordinated, HelmWrite, Lane, ObjectWrite, RestCall, Step } from './step.ts'
@@ -17,7 +18,10 @@ export interface ShownCall {
 }
 
 /** What a step does, with all that goes with it and holds data: the line of plans, events and pages. */
-export function toldStep({ summary, destroys }: Pick<Step, 'summary' | 'destroys'>): string {
+export function toldStep({
+  summary,
+  destroys,
+}: Pick<Step<About>, 'summary'> & { readonly destroys?: Loss | undefined }): string {
   const takes = destroys?.takes ?? []
   return takes.length === 0 ? summary : `${summary} (takes ${takes.join(', ')})`
 }

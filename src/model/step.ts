@@ -224,8 +224,17 @@ interface Expecting extends Described {
   readonly node?: string
 }
 
-interface OnCluster extends Expecting {
-  readonly verb: ClusterVerb
+/** After these something is gone for good: a machine with its disks, or what K3s held on one. They say what. */
+export type LosingVerb = 'wipe-k3s' | 'destroy-machine' | 'restore-snapshot' | 'forget-db'
+
+/** The verb of a coordinator's step. One that loses data cannot be written without a `Loss`. */
+export type WithLoss<V extends string> =
+  | { readonly verb: Exclude<V, LosingVerb>; readonly destroys?: undefined }
+  | { readonly verb: Extract<V, LosingVerb>; readonly destroys: Loss }
+
+type OnCluster = WithLoss<ClusterVerb> & OfCluster
+
+interface OfCluster extends Expecting {
   /** Id of the etcd member that is removed. */
   readonly member?: string
   /** Release that is installed by a join or an upgrade. */
@@ -324,8 +333,9 @@ export type PowerVerb =
   | 'wake-host'
   | 'run-hook'
 
-interface OfOperation extends Expecting {
-  readonly verb: OperationVerb
+type OfOperation = WithLoss<OperationVerb> & OnNodeInOperation
+
+interface OnNodeInOperation extends Expecting {
   readonly until?: OperationGoal
   /** Path or name of a snapshot, hash of a password, release. */
   readonly target?: string

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { wordSet } from '../lib/word-list.ts'
-import { type ClusterPlan, isDestruction } from '../model/observed-cluster.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { Action, Disruption, Doing, Plan, PlanDisruption, PlanEntry } from '../model/plan.ts'
 import { type Change, isGuest } from '../model/resource.ts'
 import type { Step } from '../model/step.ts'
@@ -110,7 +110,7 @@ function clusterDisruption(look: ClusterPlan): readonly Disruption[] {
   const { declaration, decision, observed } = look
   const nodes = forecast(look)
   const wiped = new Set(
-    decision.steps.flatMap(({ verb, node }) => (isDestruction(verb) && node !== undefined ? [node] : [])),
+    decision.steps.flatMap(({ destroys, node }) => (destroys !== undefined && node !== undefined ? [node] : [])),
   )
   for (const { name, becomes } of nodes) if (becomes === 'replaced' || becomes === 'leaves') wiped.add(name)
   const restarted = nodes.filter(

@@ -1,4 +1,5 @@
 import type { ClusterHold, ClusterPlan } from '../../model/observed-cluster.ts'
+import { toldStep } from '../../model/shown-step.ts'
 import { clusterDiffers, forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
 import { clean, type Style } from './text.ts'
 
@@ -27,7 +28,7 @@ export function renderClusterPlan(look: ClusterPlan, style: Style): string {
   // What happens to machines stands above, step by step.
   const next = decision.steps
     .filter(({ verb }) => !verb.endsWith('-machine'))
-    .map(({ summary }) => `next: ${clean(summary)}`)
+    .map((step) => `next: ${clean(toldStep(step))}`)
   const waits = decision.waits.map(({ awaits }) => `waits for ${clean(awaits)}`)
   const body = [
     ...rows,

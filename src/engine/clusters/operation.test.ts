@@ -18,7 +18,7 @@ function stepOf(verb: OperationVerb): Step<'operation'> {
     summary: verb,
     awaits: 'it',
     until: 'nothing',
-  }
+  } as Step<'operation'>
 }
 
 /** Runs one step as the command does, on a virtual clock. `log`: what was written and done, in order. */

@@ -5,6 +5,7 @@ import {
   type ClusterFinding,
   holdFor,
   isEmpty,
+  losingStep,
   merge,
   NOTHING,
   permitted,
@@ -59,11 +60,12 @@ function before(view: ClusterSituation, node: NodeView): ClusterFinding | undefi
   if (machine.exists === 'no') return absent(view, node)
   if (condemned(view, node)) {
     return permitted(mayLower(view, node, 'delete'), node.name, (permit) =>
-      stepOn(
+      losingStep(
         view,
         node,
         'destroy-machine',
         {
+          because: 'ordered',
           summary: `destroy the machine of ${node.name}, which left the cluster`,
           reason: 'it was dead and is being replaced',
           awaits: `no machine ${node.name}`,
@@ -210,11 +212,12 @@ function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): Cluster
     })
   }
   return permitted(mayLower(view, node, 'delete'), node.name, (permit) =>
-    stepOn(
+    losingStep(
       view,
       node,
       recreate ? 'destroy-machine' : 'wipe-k3s',
       {
+        because: 'ordered',
         summary: recreate ? `destroy the machine of ${node.name} to create it again` : `wipe K3s from ${node.name}`,
         reason: what,
         awaits: recreate ? `no machine ${node.name}` : `no K3s data on ${node.name}`,

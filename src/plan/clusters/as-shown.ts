@@ -1,5 +1,5 @@
 import type { ResourceKey } from '../../model/declaration.ts'
-import { type ClusterDecision, type ClusterPlan, isDestruction } from '../../model/observed-cluster.ts'
+import type { ClusterDecision, ClusterPlan } from '../../model/observed-cluster.ts'
 import { isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { forecast, type NodeForecast } from './forecast.ts'
@@ -54,8 +54,8 @@ function withoutNewWork(look: ClusterPlan, { nodes }: Unforeseen): ClusterDecisi
   const differs = forecast(look).filter(
     ({ name, becomes }) => idle.has(name) && (becomes === 'changes' || becomes === 'replaced'),
   )
-  const begins = ({ verb, node }: Step<'cluster'>) =>
-    node !== undefined && idle.has(node) && (verb === 'cordon' || isDestruction(verb))
+  const begins = ({ verb, node, destroys }: Step<'cluster'>) =>
+    node !== undefined && idle.has(node) && (verb === 'cordon' || destroys !== undefined)
   const objects = decision.holds.length + decision.refusals.length > 0
   if (!decision.steps.some(begins) && (differs.length === 0 || objects)) return decision
   const steps = decision.steps.filter((step) => !begins(step) && !PREPARES.has(step.verb))

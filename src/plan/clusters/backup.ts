@@ -1,7 +1,8 @@
 import { COPIES } from '../../k3s/node-program.ts'
 import type { BackupPolicy, ClusterSpec, NodeMachine, NodeSpec } from '../../model/cluster.ts'
+import { sweeping } from '../../model/destruction.ts'
 import type { ClusterOperation, ClusterSnapshot, ObservedCluster } from '../../model/observed-cluster.ts'
-import { local, on } from './restore.ts'
+import { local, losing, on } from './restore.ts'
 import { fileAdvice } from './snapshot-first.ts'
 
 /** One backup and whether anybody could ever use it. */
@@ -106,6 +107,8 @@ export function planDrill(
   // One that is made for it is destroyed afterwards.
   const spare = 'host' in machine
   const copy = `${COPIES}/${snapshot.name}`
+  // The first step ends it where anything but an earlier drill is on the machine.
+  const drill = sweeping(`the drill on ${host}`)
   return {
     name,
     steps: [
@@ -133,9 +136,10 @@ export function planDrill(
         target: copy,
       },
       {
-        ...on(
+        ...losing(
           node,
           'restore-snapshot',
+          drill,
           `start ${host} over from the copy`,
           'K3s saying that the membership has been reset',
           'job-done',
@@ -149,7 +153,7 @@ export function planDrill(
         'ask the copy for the objects of the cluster, and for every Secret',
         'Nodes, namespaces and Secrets as in the backup',
       ),
-      ...(spare ? [on(node, 'wipe-k3s', `wipe ${host}`, `no K3s data on ${host}`, 'job-done')] : []),
+      ...(spare ? [losing(node, 'wipe-k3s', drill, `wipe ${host}`, `no K3s data on ${host}`, 'job-done')] : []),
       local('release', 'say what was proved', 'the result'),
     ],
     refusals: [],

@@ -1,7 +1,7 @@
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { type ClusterDecision, isDestruction, type ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ClusterDecision, ObservedCluster } from '../../model/observed-cluster.ts'
 import { agentsIn, serversIn } from './bootstrap.ts'
 import { certificatesEnding } from './certificates.ts'
 import { departing } from './departing.ts'
@@ -92,7 +92,7 @@ function decide(view: ClusterSituation): ClusterFinding {
  * later passes, until the one that lost its data is back or has had the time for it.
  */
 function oneGoesAtATime(view: ClusterSituation, finding: ClusterFinding): ClusterFinding {
-  const going = finding.steps.filter(({ verb }) => isDestruction(verb))
+  const going = finding.steps.filter(({ destroys }) => destroys !== undefined)
   if (going.length === 0) return finding
   const back = [...view.servers, ...view.agents].find((node) => isOnItsWayBack(view, node))
   const first = back === undefined ? going[0] : going.find(({ node }) => node === back.name)

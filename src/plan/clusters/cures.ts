@@ -2,7 +2,7 @@ import { configHash } from '../../k3s/config.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { EtcdMember, LocalK3s } from '../../model/observed-cluster.ts'
 import type { ClusterVerb } from '../../model/step.ts'
-import { type ClusterFinding, permitted, stepOn } from './finding.ts'
+import { type ClusterFinding, losingStep, permitted, stepOn } from './finding.ts'
 import { type MayLower, type MayStart, mayLower, mayStart } from './quorum.ts'
 import type { ClusterSituation, NodeView } from './view.ts'
 
@@ -122,11 +122,12 @@ function removed(
 }
 
 function wiped(view: ClusterSituation, node: NodeView, reason: string, permit: MayLower): ClusterFinding {
-  return stepOn(
+  return losingStep(
     view,
     node,
     'wipe-k3s',
     {
+      because: 'ordered',
       summary: `wipe K3s from ${node.name} before it joins again`,
       reason,
       awaits: `no K3s data on ${node.name}`,

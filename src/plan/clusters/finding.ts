@@ -1,5 +1,7 @@
+import { losingData, losingMachine } from '../../model/destruction.ts'
+import type { Loss } from '../../model/loss.ts'
 import type { ClusterHold, ClusterWait, EtcdMember } from '../../model/observed-cluster.ts'
-import type { ClusterVerb, Lane, Step } from '../../model/step.ts'
+import type { ClusterVerb, Lane, LosingVerb, Step } from '../../model/step.ts'
 import type { MayLower, MayStart, PermitAnswer } from './quorum.ts'
 import { type ClusterSituation, isKept, type NodeView } from './view.ts'
 
@@ -56,25 +58,37 @@ type Permit<V extends ClusterVerb> = V extends Lowering
       ? readonly [MayStart | MayLower]
       : readonly []
 
-type StepFields = Omit<Step<'cluster'>, 'about' | 'verb' | 'lane' | 'sinceMs' | 'node'> & { readonly sinceMs?: number }
+type StepFields = Omit<Step<'cluster'>, 'about' | 'verb' | 'lane' | 'sinceMs' | 'node' | 'destroys'> & {
+  readonly sinceMs?: number
+}
 
 /** A step on one node, in the lane that its verb takes there. */
-export function stepOn<V extends ClusterVerb>(
+export function stepOn<V extends Exclude<ClusterVerb, LosingVerb>>(
   view: ClusterSituation,
   node: NodeView,
   verb: V,
   fields: StepFields,
   ..._permit: Permit<V>
 ): ClusterFinding {
-  const step: Step<'cluster'> = {
-    ...fields,
-    about: 'cluster',
-    verb,
-    node: node.name,
-    lane: laneOf(view, node, verb),
-    sinceMs: fields.sinceMs ?? view.nowMs,
-  }
-  return { ...NOTHING, steps: [step] }
+  return { ...NOTHING, steps: [{ ...fields, ...onNode(view, node, fields, verb), verb }] }
+}
+
+type Losing = Extract<ClusterVerb, LosingVerb>
+
+/** The same for a step that takes data away: it says what, as this pass has seen the node. */
+export function losingStep(
+  view: ClusterSituation,
+  node: NodeView,
+  verb: Losing,
+  { because, ...fields }: StepFields & { readonly because: Loss['because'] },
+  _permit: MayLower,
+): ClusterFinding {
+  const { destroys } = verb === 'wipe-k3s' ? losingData(node, because) : losingMachine(node, because)
+  return { ...NOTHING, steps: [{ ...fields, ...onNode(view, node, fields, verb), verb, destroys }] }
+}
+
+function onNode(view: ClusterSituation, node: NodeView, { sinceMs = view.nowMs }: StepFields, verb: ClusterVerb) {
+  return { about: 'cluster', node: node.name, lane: laneOf(view, node, verb), sinceMs } as const
 }
 
 export function waitFor(wait: ClusterWait): ClusterFinding {

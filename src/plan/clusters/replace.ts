@@ -1,6 +1,16 @@
 import type { ClusterSpec, WorkPurpose } from '../../model/cluster.ts'
 import { drained } from './drain.ts'
-import { type ClusterFinding, holdFor, isEmpty, merge, NOTHING, permitted, stepOn, waitFor } from './finding.ts'
+import {
+  type ClusterFinding,
+  holdFor,
+  isEmpty,
+  losingStep,
+  merge,
+  NOTHING,
+  permitted,
+  stepOn,
+  waitFor,
+} from './finding.ts'
 import { type MayLower, mayLower } from './quorum.ts'
 import { type ClusterSituation, isKept, kubeOf, localOf, type NodeView } from './view.ts'
 
@@ -220,12 +230,14 @@ function offTheMachine(view: ClusterSituation, node: NodeView, reason: string, p
   if (machine.exists === 'unknown') {
     return waitFor({ node: node.name, awaits: `a report of the machine of ${node.name}`, sinceMs: view.nowMs })
   }
+  const because = node.spec === undefined ? 'removed' : 'ordered'
   if (isKept(node)) {
-    return stepOn(
+    return losingStep(
       view,
       node,
       'destroy-machine',
       {
+        because,
         summary: `destroy the machine of ${node.name}`,
         reason,
         awaits: `no machine ${node.name}`,
@@ -236,11 +248,12 @@ function offTheMachine(view: ClusterSituation, node: NodeView, reason: string, p
   // A box that Git still has and that does not answer is wiped when it does.
   if (node.spec === undefined && !holdsOurs(view, node)) return NOTHING
   if (localOf(node)?.data === 'none') return NOTHING
-  return stepOn(
+  return losingStep(
     view,
     node,
     'wipe-k3s',
     {
+      because,
       summary: `wipe K3s from ${node.name}`,
       reason,
       awaits: `no K3s data on ${node.name}`,

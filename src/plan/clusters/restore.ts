@@ -3,10 +3,14 @@ import { defined } from '../../lib/defined.ts'
 import { majority } from '../../lib/majority.ts'
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import type { Policy } from '../../model/declaration.ts'
+import { type LosingNode, losingData } from '../../model/destruction.ts'
+import type { Loss } from '../../model/loss.ts'
 import type { ClusterOperation, ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
-import type { Lane, Step } from '../../model/step.ts'
+import type { Lane, LosingVerb, OperationVerb, Step } from '../../model/step.ts'
 import { objectionTo } from '../guards/objection.ts'
 import { quorum } from './quorum.ts'
+
+type HarmlessVerb = Exclude<OperationVerb, LosingVerb>
 
 export interface RestoreRequest {
   readonly snapshot: string
@@ -81,9 +85,10 @@ export function planRestore(
     ...reachable.filter((node) => lacksProgram(observed, node.name)).map((node) => installStep(spec, node)),
     on(first, 'write-files', `write token and configuration of ${first.name}`, 'both files on its disk'),
     {
-      ...on(
+      ...losing(
         first,
         'restore-snapshot',
+        losingData(seenOf(observed, first.name), 'ordered'),
         `start ${first.name} over from ${request.snapshot}`,
         'K3s saying that the membership has been reset',
         'job-done',
@@ -94,7 +99,13 @@ export function planRestore(
     ...others
       .filter((node) => reachable.includes(node))
       .flatMap((node) => [
-        on(node, 'forget-db', `delete the data of etcd on ${node.name}`, `no etcd on ${node.name}`),
+        losing(
+          node,
+          'forget-db',
+          losingData(seenOf(observed, node.name), 'ordered'),
+          `delete the data of etcd on ${node.name}`,
+          `no etcd on ${node.name}`,
+        ),
         on(node, 'write-files', `write token and configuration of ${node.name}`, 'both files on its disk'),
         on(node, 'start-k3s', `join ${node.name} again`, `${node.name} an etcd voter and Ready`, 'node-well'),
       ]),
@@ -234,24 +245,32 @@ export function release(): Step<'operation'> {
   return local('release', 'release the hold', 'the hold released')
 }
 
-export function local(
-  verb: Step<'operation'>['verb'],
-  summary: string,
-  awaits: string,
-  target?: string,
-): Step<'operation'> {
+export function local(verb: HarmlessVerb, summary: string, awaits: string, target?: string): Step<'operation'> {
   return defined({ about: 'operation', verb, lane: 'local', summary, awaits, until: 'nothing', target })
 }
 
 export function on(
   node: Pick<NodeSpec, 'name' | 'machine'>,
-  verb: Step<'operation'>['verb'],
+  verb: HarmlessVerb,
   summary: string,
   awaits: string,
   until: NonNullable<Step<'operation'>['until']> = 'nothing',
 ): Step<'operation'> {
   const lane: Lane = 'host' in node.machine ? 'node-program' : 'agent'
   return { about: 'operation', verb, node: node.name, lane, summary, awaits, until }
+}
+
+/** A step that takes away what K3s holds on a node: it says what, as the look of this command showed it. */
+export function losing(
+  node: Pick<NodeSpec, 'name' | 'machine'>,
+  verb: Extract<OperationVerb, LosingVerb>,
+  { destroys }: { readonly destroys: Loss },
+  summary: string,
+  awaits: string,
+  until: NonNullable<Step<'operation'>['until']> = 'nothing',
+): Step<'operation'> {
+  const lane: Lane = 'host' in node.machine ? 'node-program' : 'agent'
+  return { about: 'operation', verb, node: node.name, lane, summary, awaits, until, destroys }
 }
 
 /** An agent that cannot be reached now is left: whoever is away comes back, or is healed as any other node. */
@@ -267,6 +286,10 @@ function isOff(observed: ObservedCluster, name: string): boolean {
 
 function nodeOf(observed: ObservedCluster, name: string): ObservedNode | undefined {
   return observed.nodes.find((node) => node.name === name)
+}
+
+function seenOf(observed: ObservedCluster, name: string): LosingNode {
+  return { name, k3s: nodeOf(observed, name)?.k3s ?? 'unknown' }
 }
 
 function serversSentence(spec: ClusterSpec): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { isDestruction, type LocalK3s, type ObservedCluster } from '../../model/observed-cluster.ts'
+import type { LocalK3s, ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import { clusterSpec, FRESH, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
 import { nextSteps, phaseOf } from './testing/planned.ts'
@@ -69,7 +69,7 @@ describe('[D-01] a living cluster of which the record is lost', () => {
       for (const observed of [off, recorded(off, false), recorded(off, true)]) {
         const decision = coordinate(spec({ staleState }), observed, NOW)
         assert.deepEqual(
-          decision.steps.filter((step) => isDestruction(step.verb)),
+          decision.steps.filter((step) => step.destroys !== undefined),
           [],
         )
         assert.ok(decision.refusals.length > 0)

@@ -119,9 +119,9 @@ export function storeConformance(
         const begun = { epoch, key: 'Cluster/homelab', atMs: 1, state: 'intended' } as const
         const step = { node: 'n1', lane: 'node-program', summary: 's', awaits: 'a' } as const
         const all: readonly CoordinatedIntention[] = [
-          { ...begun, id: 'a', step: { ...step, about: 'cluster', verb: 'wipe-k3s', reason: '', sinceMs: 1 } },
+          { ...begun, id: 'a', step: { ...step, about: 'cluster', verb: 'stop-k3s', reason: '', sinceMs: 1 } },
           { ...begun, id: 'b', step: { ...step, about: 'power', verb: 'stop-k3s', tier: 'servers' } },
-          { ...begun, id: 'c', step: { ...step, about: 'operation', verb: 'forget-db' } },
+          { ...begun, id: 'c', step: { ...step, about: 'operation', verb: 'rotate-token' } },
         ]
         for (const one of all) await store.intend(epoch, one)
         await store.close()

@@ -1,7 +1,7 @@
 import { type OperationResult, runOperation } from '../../../engine/clusters/operation.ts'
 import { defined } from '../../../lib/defined.ts'
 import { type ClusterOperation, destroyedBy, NO_REQUESTS, type OperationAt } from '../../../model/observed-cluster.ts'
-import { wayOf } from '../../../model/shown-step.ts'
+import { toldStep, wayOf } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
 import { activeRequests, type Store } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
@@ -130,7 +130,7 @@ function show(runtime: Runtime, operation: ClusterOperation, { confirm }: Option
     `${name}:`,
     ...steps.map(
       (step, index) =>
-        `  ${String(index + 1).padStart(2)}. ${step.summary} (${wayOf(step.lane)})${step.lane === 'local' ? '' : `; waits for ${step.awaits}`}`,
+        `  ${String(index + 1).padStart(2)}. ${toldStep(step)} (${wayOf(step.lane)})${step.lane === 'local' ? '' : `; waits for ${step.awaits}`}`,
     ),
     ...warnings.map((warning) => `  Note: ${warning}.`),
     ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),
