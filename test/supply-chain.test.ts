@@ -51,6 +51,10 @@ const RUNNING = [
   'ws',
   'yaml',
   'zod',
+  // Sign-in with OpenID Connect (decision 0075).
+  'jose',
+  'oauth4webapi',
+  'openid-client',
   // Security keys (decision 0075), and what reads their CBOR and certificates.
   '@hexagon/base64',
   '@levischuck/tiny-cbor',

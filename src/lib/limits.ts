@@ -409,8 +409,6 @@ export const LIMITS = {
   pendingLoginMs: 600_000,
   oidcAnswerBytes: 1024 * 1024,
   oidcTimeoutMs: 10_000,
-  /** Keys of an issuer are asked for again when an unknown one is named, but not more often than this. */
-  oidcKeysAgainMs: 60_000,
   clockSkewMs: 60_000,
   apiTokens: 1000,
   apiTokenMs: 366 * 24 * 3_600_000,

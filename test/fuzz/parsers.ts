@@ -27,7 +27,6 @@ import { foreignPattern, PatternRefused } from '../../src/lib/foreign-pattern.ts
 import { Http1Error, readResponse } from '../../src/lib/http1-response.ts'
 import type { ObservedResource } from '../../src/model/resource.ts'
 import { Secret } from '../../src/model/secret.ts'
-import { judgeIdToken } from '../../src/server/auth/id-token.ts'
 import { readFiles } from '../../src/source/files/read-files.ts'
 import { FORMATS } from '../../src/source/foreign/registry.ts'
 import { createWebhookDoor } from '../../src/source/git/webhook.ts'
@@ -130,7 +129,6 @@ const FOREIGN_WORDS = [
 ]
 const HOOK_SECRET = new Secret('s')
 const GUEST: ObservedResource = { connection: 'a', host: 'pve1', type: 'vm', externalId: '100', power: 'running' }
-const base64url = (text: string) => Buffer.from(text).toString('base64url')
 
 const KUBE_KINDS = [
   'Deployment',
@@ -338,15 +336,6 @@ export const PARSERS: readonly Parser[] = [
       ' ',
     ],
     read: (text) => holds(text.slice(0, 2_100), { a: { b: 'c' }, list: [1, 2, 3] }),
-  },
-  {
-    name: 'tokens of an identity provider',
-    words: [...JSON_WORDS, '.', '"alg":"RS256"', '"alg":"none"', '"kid":"a"', '"iss"', '"aud"', '"exp"', '"nonce"'],
-    keys: ['alg', 'kid', 'crit', 'iss', 'aud', 'sub', 'exp', 'nonce', 'groups'],
-    read: (text) =>
-      [text, `${base64url(text)}.${base64url(text)}.AA`].map((token) =>
-        judgeIdToken(token, { keys: [] }, { issuer: 'https://a', clientId: 'b', nonce: 'c', nowMs: 0 }),
-      ),
   },
   {
     name: 'user data as text',

@@ -62,18 +62,18 @@ describe('OpenID Connect', () => {
 
   const nowS = Math.floor(Date.now() / 1000)
   const refused: readonly [string, Twist, RegExp][] = [
-    ['alg: none', { alg: 'none' }, /algorithm none is not accepted/],
-    ['the public key as a symmetric secret', { alg: 'HS256' }, /algorithm HS256 is not accepted/],
-    ['a broken signature', { breakSignature: true }, /signature is wrong/],
-    ['a key that is not the issuer’s', { foreignKey: true }, /signature is wrong/],
-    ['an unknown key', { kid: 'other' }, /no key of the issuer/],
-    ['another audience', { claims: { aud: 'somebody-else' } }, /another audience/],
-    ['several audiences, issued to another party', { claims: { aud: ['croft', 'x'], azp: 'x' } }, /another party/],
-    ['another issuer', { claims: { iss: 'https://evil.example' } }, /another issuer/],
-    ['an expired token', { claims: { exp: nowS - 120 } }, /expired/],
+    ['alg: none', { alg: 'none' }, /"alg"/],
+    ['the public key as a symmetric secret', { alg: 'HS256' }, /"alg"/],
+    ['a broken signature', { breakSignature: true }, /signature verification failed/],
+    ['a key that is not the issuer’s', { foreignKey: true }, /signature verification failed/],
+    ['an unknown key', { kid: 'other' }, /no applicable keys/],
+    ['another audience', { claims: { aud: 'somebody-else' } }, /"aud"/],
+    ['several audiences, issued to another party', { claims: { aud: ['croft', 'x'], azp: 'x' } }, /"azp"/],
+    ['another issuer', { claims: { iss: 'https://evil.example' } }, /"iss"/],
+    ['an expired token', { claims: { exp: nowS - 120 } }, /"exp"/],
     ['a token from the future', { claims: { iat: nowS + 3600 } }, /future/],
-    ['a nonce of another login', { claims: { nonce: 'replayed' } }, /another login/],
-    ['no nonce', { claims: { nonce: undefined } }, /another login/],
+    ['a nonce of another login', { claims: { nonce: 'replayed' } }, /"nonce"/],
+    ['no nonce', { claims: { nonce: undefined } }, /"nonce"/],
   ]
   test('[S-22] refuses what is wrong with a token, row by row', async (t) => {
     await using all = await scene()

@@ -28,6 +28,7 @@ export async function fakeIssuer(clientId: string, clientSecret: string) {
         authorization_endpoint: `${issuer()}/authorize`,
         token_endpoint: `${issuer()}/token`,
         jwks_uri: `${issuer()}/keys`,
+        id_token_signing_alg_values_supported: ['RS256', 'ES256'],
       })
     if (url.pathname === '/keys') {
       state.keyRequests += 1
