@@ -135,35 +135,3 @@ test('a job that is switched off says when it would run, and every day of the we
   await data('PUT', '/cluster/backup/nightly', { starttime: '3:00', dow: 'sat;sun' })
   assert.equal((await job('nightly'))?.schedule, 'sat,sun 3:00')
 })
-
-test('what a job backs up: its guests on its host, also one that is gone, and why each disk is or is not', async () => {
-  const client = createTestClient()
-  const { data, task } = client
-  await task('POST', `${HOST}/qemu`, {
-    vmid: '800', scsi0: 'local-zfs:1', scsi1: 'local-zfs:1,backup=1', scsi2: 'local-zfs:1,backup=0', efidisk0: 'local-zfs:1',
-  }) // biome-ignore format: a table
-  await task('POST', `${HOST}/qemu`, { vmid: '801' })
-  await data('POST', '/cluster/backup', { ...JOB, all: '0', vmid: '801,800,899' })
-  type Row = { id: number | string; type?: string; leaf: number; reason?: string; included?: number; children?: Row[] }
-  const { children } = await data<{ children: Row[] }>('GET', '/cluster/backup/nightly/included_volumes')
-  assert.deepEqual(
-    children.map(({ id, type, leaf }) => [id, type, leaf]),
-    [[800, 'qemu', 0], [801, 'qemu', 1], [899, 'unknown', 1]], // biome-ignore format: a table
-  )
-  const disks = Object.fromEntries(
-    (children[0]?.children ?? []).map(({ id, ...disk }) => [id, [disk.included, disk.reason]]),
-  )
-  assert.deepEqual(disks, {
-    '800:scsi0': [1, 'backup=yes'],
-    '800:scsi1': [1, 'backup=no'],
-    '800:scsi2': [0, 'backup=no'],
-    '800:efidisk0': [0, 'efidisk but no OVMF BIOS'],
-  })
-  const other = [...client.datacentre.world.hosts.keys()].find((name) => !HOST.endsWith(`/${name}`)) ?? ''
-  await data('PUT', '/cluster/backup/nightly', { node: other })
-  const there = await data<{ children: Row[] }>('GET', '/cluster/backup/nightly/included_volumes')
-  assert.deepEqual(
-    there.children.map(({ id }) => id),
-    [899],
-  )
-})

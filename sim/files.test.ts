@@ -93,20 +93,6 @@ test('a file is judged by its storage and its name, an upload and a download eac
   assert.ok((await volumes(client, 'vztmpl')).includes('local:vztmpl/app.tar'))
 })
 
-test('nothing is pulled from registries without the program that does it', async () => {
-  const client = createTestClient()
-  const reason = async (method: string, path: string, params?: Readonly<Record<string, string>>) =>
-    (await client.call(method, path, params)).reason
-  assert.equal(
-    await reason('GET', `${HOST}/query-oci-repo-tags?reference=debian`),
-    "Install 'skopeo' to list tags from OCI registries.",
-  )
-  assert.equal(
-    await reason('POST', `${STORAGE}/oci-registry-pull`, { reference: 'debian:13' }),
-    "Install 'skopeo' to pull OCI images from registries.",
-  )
-})
-
 test('a volume is described, and removed without complaint even when it is gone', async () => {
   const client = createTestClient()
   const volume = `${STORAGE}/content/local:import/noble-server-cloudimg-amd64.qcow2`

@@ -31,3 +31,6 @@ export const unknownNode = (name: string) =>
 export function onlyRootNamesPaths(): ApiError {
   return failed('Only root can pass arbitrary filesystem paths. at /usr/share/perl5/PVE/Storage.pm line 651.')
 }
+
+/** A call that Proxmox VE has and the simulator does not. */
+export const notSimulated = (call: string) => new ApiError(501, `${call} is part of Proxmox VE but is not simulated`)

@@ -2,7 +2,7 @@ import type { WireRequest, WireResponse } from '../../src/lib/wire.ts'
 import type { Identity } from '../world/access.ts'
 import { PowerLost } from '../world/locks.ts'
 import type { World } from '../world/types.ts'
-import { ApiError, badParameter, badParameters, failed, unknownNode } from './api-error.ts'
+import { ApiError, badParameter, badParameters, failed, notSimulated, unknownNode } from './api-error.ts'
 import { authenticate } from './authenticate.ts'
 import { Answer, type Call } from './call.ts'
 import { type Decoded, decodeRequest, PlainRefusal } from './decode.ts'
@@ -90,7 +90,7 @@ function carryOut(world: World, identity: Identity, asked: Asked): unknown {
     values = checked.values
   }
   // What is wrong with a call is told even where nothing would come of a right one.
-  if (handler === undefined) throw new ApiError(501, `'${key}' is part of Proxmox VE but is not simulated`)
+  if (handler === undefined) throw notSimulated(`'${key}'`)
   const call: Call = {
     world,
     who: identity,
@@ -117,15 +117,9 @@ const ASKED_FROM = /^GET \/cluster\/mapping\/(?:dir|pci|usb)$/
 
 /** These take whatever is sent: their list of parameters was left out. */
 const UNCHECKED: ReadonlySet<string> = new Set(
-  [
-    '/access/ticket',
-    '/cluster/firewall',
-    '/cluster/firewall/macros',
-    '/cluster/firewall/options',
-    '/cluster/notifications/matcher-field-values',
-    '/cluster/qemu/custom-cpu-models',
-    '/cluster/sdn/fabrics',
-  ].map((path) => `GET ${path}`),
+  ['/access/ticket', '/cluster/firewall', '/cluster/firewall/macros', '/cluster/firewall/options'].map(
+    (path) => `GET ${path}`,
+  ),
 )
 
 /** A call for another node is passed on to it; what comes back when that cannot be done is not the node's answer. */

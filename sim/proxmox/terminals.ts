@@ -61,12 +61,6 @@ export function ticketIsGood(world: World, ticket: string, user: string, path: s
   )
 }
 
-/** The same, for those who need not say the port. */
-export function isGoodFor(world: World, ticket: string, user: string, path: string, port: string | undefined): boolean {
-  const ports = port === undefined ? [...proxiesOf(world).keys()] : [Number(port)]
-  return ports.some((one) => ticketIsGood(world, ticket, user, path, one))
-}
-
 /** Comes to a port. Undefined: nobody listens there any more. */
 export function come(world: World, port: number): TermProxy | undefined {
   const proxy = proxiesOf(world).get(port)

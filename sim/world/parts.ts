@@ -78,8 +78,6 @@ export interface Volume {
   /** Of a backup: what somebody wrote beside it, and that it must not be thrown away. */
   notes?: string
   protected?: boolean
-  /** Of a backup: the configuration that the guest had. */
-  readonly saved?: { readonly config: ReadonlyMap<string, string>; readonly text: string }
   readonly checksumSeed?: string
 }
 

@@ -45,31 +45,10 @@ test('interfaces: the loopback, and ports of Open vSwitch on a host without it',
   assert.deepEqual([port.type, port.ovs_bridge, port.autostart], ['OVSPort', 'vmbr0', 1])
 })
 
-test('a host: numbers of its configuration are text, what cannot be found is told', async () => {
+test('a host: numbers of its configuration are text', async () => {
   const client = createTestClient({ preset: 'recording' })
-  await holds(client, [
-    ['PUT', `${NODE}/config`, { 'ballooning-target': '50' }, 'done'],
-    [
-      'DELETE',
-      `${NODE}/disks/directory/d1`,
-      { 'cleanup-disks': '1' },
-      "task: can't open '/etc/systemd/system/mnt-pve-d1.mount' - No such file or directory",
-    ],
-    [
-      'GET',
-      `${NODE}/scan/pbs?server=127.0.0.1&username=root@pam&password=x`,
-      undefined,
-      "500 error fetching datastores - 500 Can't connect to 127.0.0.1:8007 (Connection refused)",
-    ],
-    ['POST', `${NODE}/vncshell`, {}, "500 value 'admin@pve!t1' does not look like a valid user name"],
-    ['POST', `${NODE}/spiceshell`, {}, "500 value 'admin@pve!t1' does not look like a valid user name"],
-  ])
+  await holds(client, [['PUT', `${NODE}/config`, { 'ballooning-target': '50' }, 'done']])
   assert.equal((await client.data<Record<string, unknown>>('GET', `${NODE}/config`))['ballooning-target'], '50')
-  assert.equal((await client.data<unknown[]>('GET', `${NODE}/scan`)).length, 6)
-  assert.equal(
-    await client.data('GET', `${NODE}/apt/changelog?name=nothing-such`),
-    'E: Unable to locate package nothing-such\nRC: 100',
-  )
 })
 
 test('users that are not there: root hears of it later, and of some things never', async () => {
@@ -129,10 +108,7 @@ test('users that are not there: root hears of it later, and of some things never
   const made = await client.data<{ info: unknown }>('POST', '/access/users/admin@pve/token/tk2', {})
   assert.deepEqual(made.info, { privsep: 1 }, 'what nobody sent is a number')
   const realm = { realm: 'l3', type: 'ldap', server1: '127.0.0.1', base_dn: 'dc=x', user_attr: 'uid', tfa: 'type=oath' }
-  await holds(client, [
-    ['POST', '/access/domains', realm, 'done'],
-    ['POST', '/access/domains/l3/sync', { scope: 'users' }, 'task: Connection refused'],
-  ])
+  await holds(client, [['POST', '/access/domains', realm, 'done']])
   const realms = await client.data<{ realm: string; tfa?: string }[]>('GET', '/access/domains')
   assert.equal(realms.find(({ realm: id }) => id === 'l3')?.tfa, 'oath')
 })
@@ -142,31 +118,7 @@ test('storages: names that are none, sizes that folders do not have, backups els
   const at = `${NODE}/storage`
   await holds(client, [
     ['POST', '/storage', { storage: 's1', type: 'dir', path: '/var/lib/s1', content: 'iso' }, 'done'],
-    [
-      'GET',
-      `${at}/s1/prunebackups?prune-backups=keep-last%3D1`,
-      undefined,
-      "500 storage 's1' does not support backups",
-    ],
-    [
-      'DELETE',
-      `${at}/s1/prunebackups`,
-      { 'prune-backups': 'keep-last=1' },
-      "task: storage 's1' does not support backups",
-    ],
-    [
-      'POST',
-      `${at}/local/content`,
-      { filename: 'vm-100-disk-3.subvol', size: '1G', vmid: '100', format: 'subvol' },
-      '500 storage does not support subvol quotas',
-    ],
     ['DELETE', `${at}/local/content/iso%2F..%2Fx`, undefined, "500 unable to parse directory volume name 'iso/../x'"],
-    [
-      'GET',
-      `${at}/local/file-restore/list?volume=backup/x.vma&filepath=/`,
-      undefined,
-      { storage: 'Only PBS storages supported for file-restore.' },
-    ],
   ])
 })
 
@@ -267,7 +219,6 @@ test('machines: root may name files of the host, if they lie in a storage', asyn
       { vmid: '200', scsi0: 'local:0,import-from=/nope' },
       "task: unable to create VM 200 - can't find file '/nope'",
     ],
-    ['POST', at, { vmid: '200', archive: '/nope' }, "500 can't find file '/nope'"],
     ['POST', at, { vmid: '200', ide2: '/var/lib/vz/template/iso/cloud.img,media=cdrom' }, 'task: OK'],
     ['PUT', `${at}/200/config`, { scsi0: '/dev/nope' }, '500 volume /dev/nope does not exist'],
     ['PUT', `${at}/200/config`, { scsi0: '/etc/passwd' }, elsewhere],
@@ -315,18 +266,6 @@ test('the network of the cluster: what is in effect, what is pending, and its lo
       },
       'done',
     ],
-    [
-      'POST',
-      `${at}/dns`,
-      { dns: 'd1', type: 'powerdns', url: 'http://127.0.0.1:9', key: 'x' },
-      "500 create sdn dns object failed: dns api error: Invalid response from server: 500 Can't connect to 127.0.0.1:9 (Connection refused)",
-    ],
-    [
-      'POST',
-      `${at}/ipams`,
-      { ipam: 'i1', type: 'netbox', url: 'http://127.0.0.1:9', token: 'x' },
-      "500 create sdn ipam object failed: Can't connect to netbox api: Invalid response from server: 500 Can't connect to 127.0.0.1:9 (Connection refused)",
-    ],
   ])
   const zones = async (query = '') =>
     (await client.data<{ zone: string; pending?: unknown }[]>('GET', `${at}/zones${query}`)).map(
@@ -336,13 +275,8 @@ test('the network of the cluster: what is in effect, what is pending, and its lo
   assert.deepEqual(await zones('?pending=1'), ['za1 pending', 'zb1 pending'])
   const [subnet] = await client.data<Record<string, unknown>[]>('GET', `${at}/vnets/va1/subnets`)
   assert.deepEqual(subnet?.['dhcp-range'], [{ 'start-address': '10.0.4.10', 'end-address': '10.0.4.20' }])
-  assert.deepEqual(await client.data('GET', `${NODE}/sdn/zones`), [])
   await holds(client, [['PUT', at, {}, 'task: OK']])
   assert.deepEqual(await zones('?pending=1'), ['za1', 'zb1'], 'nothing is left to come')
-  assert.deepEqual(await client.data('GET', `${NODE}/sdn/zones/zb1/content`), [
-    { vnet: 'va1', status: 'available', statusmsg: null },
-  ])
-  assert.deepEqual(await client.data('GET', `${NODE}/sdn/zones/nope/content`), [])
 })
 
 test('small things: the node that was asked, firewalls that are on since, helpers in a list', async () => {

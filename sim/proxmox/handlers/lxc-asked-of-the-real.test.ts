@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient, exitOf, type TestClient } from '../../test-client.ts'
+import { createTestClient, type TestClient } from '../../test-client.ts'
 import { type AnsweredRow, holds, outcome, type Params } from '../../testing/answered-rows.ts'
 
 /** Sequences that were sent to the real daemon, with what it answered. */
@@ -218,93 +218,4 @@ test('who may do what with a container, and which right is asked for first', asy
     denied('/storage/local, Datastore.AllocateSpace|Datastore.Audit'),
   )
   assert.equal(await outcome(client, 'POST', `${LXC}/300/clone`, { newid: '301' }), 'task: OK', 'no mark was left')
-})
-
-test('a container comes back from its backup, in place or under another id', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  await holds(client, [
-    create('300', { rootfs: 'local:0', memory: '256', mp0: 'local:0,mp=/data', net0: 'name=eth0,bridge=vmbr0' }),
-    ['POST', '/nodes/pve1/vzdump', { vmid: '300', storage: 'local', compress: 'zstd' }, 'task: OK'],
-    put('300', { memory: '512', delete: 'mp0' }),
-  ])
-  const content = await client.data<{ volid: string }[]>('GET', '/nodes/pve1/storage/local/content?content=backup')
-  const archive = content[0]?.volid ?? ''
-  const restore = (params: Params, expected: unknown): AnsweredRow => [
-    'POST',
-    LXC,
-    { ostemplate: archive, restore: '1', ...params },
-    expected,
-  ]
-  const none = 'local:backup/vzdump-lxc-300-2026_01_01-00_00_00.tar.zst'
-  await holds(client, [
-    [
-      'POST',
-      LXC,
-      { vmid: '301', ostemplate: archive },
-      `500 unable to use volume ${archive} - content type needs to be 'vztmpl'`,
-    ],
-    restore({ vmid: '301', ostemplate: none }, `task: unable to restore CT 301 - volume '${none}' does not exist`),
-    restore(
-      { vmid: '301', ostemplate: TEMPLATE },
-      `500 unable to use volume ${TEMPLATE} - content type needs to be 'backup'`,
-    ),
-    restore({ vmid: '300' }, "500 CT 300 already exists on node 'pve1'"),
-    put('300', { protection: '1' }),
-    restore({ vmid: '300', force: '1' }, '500 unable to restore CT 300 - protection mode enabled'),
-    put('300', { protection: '0' }),
-    restore(
-      { vmid: '300', force: '1', ostemplate: none },
-      `task: unable to restore CT 300 - volume '${none}' does not exist`,
-    ),
-    restore({ vmid: '300', force: '1' }, 'task: OK'),
-    restore({ vmid: '301', unique: '1', cores: '3' }, 'task: OK'),
-  ])
-  const [first, second] = [await config(client, '300'), await config(client, '301')]
-  assert.deepEqual([first.memory, first.mp0, first.lock, first.unused0], [256, first.mp0, undefined, undefined])
-  assert.match(String(first.mp0), /^local:300\/subvol-300-disk-\d\.subvol,mp=\/data,size=0T$/)
-  assert.deepEqual([second.cores, second.memory, second.unprivileged], [3, 256, 1])
-  assert.notEqual(first.net0, second.net0, 'a unique copy has an address of its own')
-})
-
-test('a privileged container comes back only for those who may change the host', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  await holds(client, [
-    create('300', { rootfs: 'local:0' }),
-    ['POST', '/nodes/pve1/vzdump', { vmid: '300', storage: 'local', compress: 'zstd' }, 'task: OK'],
-  ])
-  const [{ volid } = { volid: '' }] = await client.data<{ volid: string }[]>(
-    'GET',
-    '/nodes/pve1/storage/local/content?content=backup',
-  )
-  const privs =
-    'VM.Allocate,VM.Audit,VM.Backup,VM.Config.Disk,VM.Config.Options,Datastore.AllocateSpace,Datastore.Audit'
-  await client.data('POST', '/access/roles', { roleid: 'Guests', privs })
-  await client.data('POST', '/access/users', { userid: 'few@pve' })
-  await client.data('PUT', '/access/acl', { path: '/', users: 'few@pve', roles: 'Guests' })
-  const { value } = await client.data<{ value: string }>('POST', '/access/users/few@pve/token/t1', { privsep: '0' })
-  const restored = async (vmid: string, unprivileged: string) => {
-    const body = new URLSearchParams({
-      vmid,
-      ostemplate: volid,
-      restore: '1',
-      storage: 'local',
-      rootfs: 'local:0',
-      unprivileged,
-    })
-    const answer = await client.clock.runUntil(
-      client.datacentre.handle({
-        method: 'POST',
-        path: `/api2/json${LXC}`,
-        headers: {
-          authorization: `PVEAPIToken=few@pve!t1=${value}`,
-          'content-type': 'application/x-www-form-urlencoded',
-        },
-        body: body.toString(),
-      }),
-    )
-    assert.equal(answer.status, 200, answer.reason)
-    return exitOf(client, (JSON.parse(answer.body) as { data: string }).data)
-  }
-  assert.equal(await restored('301', '0'), 'unable to restore CT 301 - 403 Permission check failed (/, Sys.Modify)')
-  assert.equal(await restored('301', '1'), 'OK')
 })

@@ -158,25 +158,3 @@ test('a new machine in a pool: disks need their storage alone, and tags a right 
     ],
   )
 })
-
-test('who sees what of a host: no number of tasks where there are none, fewer defaults of backups', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  const tasks = await client.call('GET', '/nodes/pve1/tasks')
-  assert.equal('total' in JSON.parse(tasks.body), false)
-  const all = await client.data<object>('GET', '/nodes/pve1/vzdump/defaults')
-  assert.ok('dumpdir' in all && 'ionice' in all)
-  await client.data('PUT', '/access/acl', { path: '/storage', roles: 'PVEDatastoreUser', tokens: 'admin@pve!tps' })
-  const { tokens } = client.datacentre.world.access.users.get('admin@pve') ?? {}
-  const few = await client.clock.runUntil(
-    client.datacentre.handle({
-      method: 'GET',
-      path: '/api2/json/nodes/pve1/vzdump/defaults',
-      headers: { authorization: `PVEAPIToken=admin@pve!tps=${tokens?.get('tps')?.secret ?? ''}` },
-    }),
-  )
-  const shown = Object.keys(JSON.parse(few.body).data)
-  assert.deepEqual(
-    [shown.includes('storage'), shown.includes('dumpdir'), shown.includes('ionice')],
-    [true, false, false],
-  )
-})

@@ -1,7 +1,6 @@
 import { parseProperties } from '../../../world/properties.ts'
-import { startTask } from '../../../world/tasks.ts'
-import { ApiError, badParameter, failed } from '../../api-error.ts'
-import { type Call, flag, param, type Routes } from '../../call.ts'
+import { failed } from '../../api-error.ts'
+import { type Call, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, list, STALE, things } from '../collection.ts'
 import { EMPTY_DIGEST, fields, shelf, type Thing, textOf } from '../shelf.ts'
 
@@ -100,36 +99,4 @@ function onlyBuiltIn(call: Call): boolean {
 export const accessRealmRoutes: Routes = {
   ...collectionRoutes(REALMS),
   'GET /access/domains': (call) => list(REALMS, call),
-  'POST /access/domains/{realm}/sync': sync,
-  'POST /access/openid/auth-url': (call) => {
-    const realm = things(REALMS, call).get(param(call, 'realm'))
-    if (realm === undefined) throw failed(`authentication domain '${param(call, 'realm')}' does not exist`)
-    if (realm.type !== 'openid') throw failed(`wrong realm type (${String(realm.type)} != openid)`)
-    throw failed('openid discovery failed: no identity provider answers here')
-  },
-  // Nobody began a login that could be ended: whatever comes is of another.
-  'POST /access/openid/login': () => {
-    throw new ApiError(401, 'authentication failure')
-  },
-}
-
-/** No directory answers in this world: the task says so. */
-function sync(call: Call): string {
-  const realm = things(REALMS, call).get(param(call, 'realm'))
-  if (realm === undefined) throw badParameter('realm', 'Realm does not exist.')
-  const { type } = realm
-  if (type !== 'ldap' && type !== 'ad')
-    throw failed(`Cannot sync realm type '${String(type)}'! Only LDAP/AD realms can be synced.`)
-  const usual = parseProperties(textOf(realm['sync-defaults-options'])).named
-  if (call.params.scope === undefined && !usual.has('scope'))
-    throw badParameter('scope', 'Not passed as parameter and not defined in realm default sync options.')
-  const [host] = call.world.hosts.values()
-  if (host === undefined) throw failed('there is no node')
-  const kind = flag(call, 'dry-run') ? 'auth-realm-sync-test' : 'auth-realm-sync'
-  return startTask(call.world, host, kind, param(call, 'realm'), call.who.id, async (work) => {
-    work.log(`${flag(call, 'dry-run') ? '(dry test run) ' : ''}starting sync for realm ${param(call, 'realm')}`)
-    await work.pass(call.world.timing.shortTaskMs)
-    const isName = !/^(?:[\d.]+|[\da-f]*:[\da-f:]*|localhost)$/i.test(textOf(realm.server1))
-    throw new Error(isName ? 'Temporary failure in name resolution' : 'Connection refused')
-  })
 }

@@ -1,10 +1,8 @@
 import { may } from '../../../world/access.ts'
-import { noteInLog } from '../../../world/cluster-log.ts'
 import type { User } from '../../../world/parts.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { confirm } from './confirm.ts'
-import { forgetFactors, locksOf } from './second-factor.ts'
 import { tokenTable } from './tokens.ts'
 
 const AT = '/access/users/{userid}'
@@ -26,7 +24,6 @@ export const accessUserRoutes: Routes = {
     if (userid.endsWith('@pam') && call.who.id !== 'root@pam' && call.who.id !== userid) throw forbidden()
     refuseUnknownAccount(userid, '')
     user.password = param(call, 'password')
-    noteInLog(call.world, undefined, 'root@pam', `changed password for user '${userid}'`)
     return null
   },
 }
@@ -45,7 +42,6 @@ function list(call: Call): unknown[] {
       userid,
       ...realmType(call, userid.replace(/^.*@/, '')),
       ...shown(user),
-      ...locksOf(world, userid),
       ...(flag(call, 'full') ? { groups: groupsOf(call, userid).join(','), tokens: tokenList(user) } : {}),
     }))
 }
@@ -156,7 +152,6 @@ function remove(call: Call): null {
   for (const group of access.groups.values()) group.users.delete(id)
   const left = access.acl.filter((entry) => entry.ugid !== id && !entry.ugid.startsWith(`${id}!`))
   access.acl.splice(0, access.acl.length, ...left)
-  forgetFactors(call.world, id)
   if (id !== 'root@pam') access.users.delete(id)
   access.version += 1
   return null

@@ -1,7 +1,6 @@
 import { startTask } from '../../../world/tasks.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
-import { findOperation } from '../../validate/index.ts'
 import { type Collection, collectionRoutes, deletions, list } from '../collection.ts'
 import { shelf, type Thing } from '../shelf.ts'
 
@@ -48,25 +47,7 @@ function readable<T extends Readonly<Record<string, unknown>>>(thing: T): T {
   return typeof thing.data === 'string' ? { ...thing, data: Buffer.from(thing.data, 'base64').toString('utf8') } : thing
 }
 
-/** Programs that write an entry into somebody's DNS; the table of the API lists them. */
-function dnsKinds(): readonly string[] {
-  const api = findOperation('POST', '/cluster/acme/plugins')?.operation.parameters.get('api')
-  return [...(api?.shape.choices ?? [])].sort()
-}
-
-/** What is told of those that people use: most are known by their short name only. */
-const NAMES: Readonly<Record<string, string>> = { cf: 'Cloudflare Managed DNS' }
-const FIELDS: Readonly<Record<string, Thing>> = {
-  cf: {
-    fields: Object.fromEntries(
-      ['CF_Account_ID', 'CF_Email', 'CF_Key', 'CF_Token', 'CF_Zone_ID'].map((name) => [name, { type: 'string' }]),
-    ),
-    name: NAMES.cf,
-  },
-}
-
 const DIRECTORY = 'https://acme-v02.api.letsencrypt.org/directory'
-const STAGING = 'https://acme-staging-v02.api.letsencrypt.org/directory'
 
 /** Accounts at an authority that gives out certificates. No authority is asked. */
 export const acmeRoutes: Routes = {
@@ -75,14 +56,6 @@ export const acmeRoutes: Routes = {
     list(PLUGINS, call).filter(({ type }) => call.params.type === undefined || type === call.params.type),
   'GET /cluster/acme': () =>
     ['account', 'tos', 'meta', 'directories', 'plugins', 'challenge-schema'].map((name) => ({ name })),
-  'GET /cluster/acme/directories': () => [
-    { name: "Let's Encrypt V2", url: DIRECTORY },
-    { name: "Let's Encrypt V2 Staging", url: STAGING },
-  ],
-  'GET /cluster/acme/challenge-schema': () => [
-    ...dnsKinds().map((id) => ({ id, name: NAMES[id] ?? id, type: 'dns', schema: FIELDS[id] ?? {} })),
-    { id: 'standalone', name: 'standalone', type: 'standalone', schema: {} },
-  ],
   'GET /cluster/acme/account': (call) => [...shelf(call.world, 'acme/accounts').keys()].map((name) => ({ name })),
   'POST /cluster/acme/account': (call) => {
     const name = call.params.name ?? 'default'

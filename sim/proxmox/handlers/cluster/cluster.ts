@@ -11,6 +11,7 @@ export const clusterRoutes: Routes = {
   'GET /cluster/resources': resources,
   'GET /cluster/nextid': nextId,
   'GET /cluster/status': status,
+  'GET /cluster/config/qdevice': () => ({}),
 }
 
 function resources(call: Call): unknown[] {

@@ -3,7 +3,6 @@ import { failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, deletions, list, STALE, things } from '../collection.ts'
 import { fields, type Thing, textOf } from '../shelf.ts'
-import { exportMetrics } from './metrics-export.ts'
 
 /** Servers that the status daemon sends its numbers to. */
 const SERVERS: Collection = {
@@ -68,7 +67,6 @@ export const metricsRoutes: Routes = {
   ...collectionRoutes(SERVERS),
   'GET /cluster/metrics/server': (call) => list(SERVERS, call).sort((a, b) => (textOf(a.id) < textOf(b.id) ? -1 : 1)),
   'GET /cluster/metrics': () => [{ name: 'server' }],
-  'GET /cluster/metrics/export': exportMetrics,
 }
 
 /** A server is tried out before it is written down, unless it is switched off; one kind is tried in any case. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient, exitOf } from '../../../test-client.ts'
+import { createTestClient } from '../../../test-client.ts'
 
 /** What a write to one option does to others, as seen on Proxmox VE 9.2. */
 
@@ -63,27 +63,10 @@ test('an unused volume that is moved stays a bare name', async () => {
   assert.equal((await config()).unused0, 's9:400/vm-400-disk-0.raw')
 })
 
-test('the password of a new guest is kept as it came, a later one as a hash', async () => {
-  const { client } = await site({ ide2: 'local:cloudinit', cipassword: 'first-one' })
-  const user = () => client.data<string>('GET', `${VM}/cloudinit/dump?type=user`)
-  assert.match(await user(), /^password: first-one$/m)
-  await client.data('PUT', `${VM}/config`, { cipassword: 'second-one' })
-  assert.match(await user(), /^password: \$5\$/m)
-})
-
 test('of a VM that is not there the host says so when it is asked what can be done with it', async () => {
   const { client } = await site()
   const { reason } = await client.call('GET', `${GUESTS}/999/feature?feature=snapshot`)
   assert.equal(reason, "unable to find configuration file for VM 999 on node 'pve1'")
-})
-
-test('a container from a backup is restored, not created', async () => {
-  const { client } = await site()
-  const archive = 'local:backup/vzdump-lxc-800-2026_01_01-00_00_00.tar.zst'
-  const made = { vmid: '810', ostemplate: archive, rootfs: 'local:0', restore: '1' }
-  const upid = await client.data<string>('POST', '/nodes/pve1/lxc', made)
-  assert.match(upid, /:vzrestore:810:/)
-  assert.equal(await exitOf(client, upid), `unable to restore CT 810 - volume '${archive}' does not exist`)
 })
 
 test('a container keeps a wish for a new root as it came, and is not copied without all of its volumes', async () => {

@@ -24,12 +24,6 @@ function hold({ datacentre: { world }, clock }: TestClient, vmid: number, ms = 3
 
 const busy = (vmid: number) => `can't lock file '/run/lock/lxc/pve-config-${vmid}.lock' - got timeout`
 
-async function backupOf(client: TestClient, vmid: string): Promise<string> {
-  assert.equal(await client.task('POST', `${NODE}/vzdump`, { vmid, storage: 'local', mode: 'stop' }), 'OK')
-  const [kept] = await client.data<{ volid: string }[]>('GET', `${NODE}/storage/local/content?content=backup`)
-  return kept?.volid ?? assert.fail()
-}
-
 test('a new container waits for its id, and nothing is left of it', async () => {
   const client = createTestClient({ preset: 'recording' })
   hold(client, 205)
@@ -51,45 +45,4 @@ test('a copy of a container waits for its id, and its source is free again', asy
   const { guests } = client.datacentre.world
   assert.deepEqual([guests.has(205), guests.get(200)?.config.get('lock')], [false, undefined])
   await holds(client, [['POST', `${NODE}/lxc/200/clone`, { newid: '206' }, 'task: OK']])
-})
-
-test('a container that is put back waits too, and stays as it was', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  assert.equal(await client.task('POST', `${NODE}/lxc`, { vmid: '200', ...CT }), 'OK')
-  const back = { ostemplate: await backupOf(client, '200'), restore: '1' }
-  hold(client, 200)
-  hold(client, 205)
-  await holds(client, [
-    ['POST', `${NODE}/lxc`, { vmid: '200', force: '1', ...back }, `500 unable to restore CT 200 - ${busy(200)}`],
-    ['POST', `${NODE}/lxc`, { vmid: '205', ...back }, `500 unable to restore CT 205 - ${busy(205)}`],
-  ])
-  const { guests } = client.datacentre.world
-  assert.deepEqual([guests.has(205), guests.get(200)?.config.get('lock')], [false, undefined])
-})
-
-test('a VM that is put back waits too; it is not made of the backup of a container', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  assert.equal(await client.task('POST', `${NODE}/qemu`, { vmid: '100', scsi0: 'local:1' }), 'OK')
-  const archive = await backupOf(client, '100')
-  hold(client, 100)
-  await holds(client, [
-    [
-      'POST',
-      `${NODE}/qemu`,
-      { vmid: '100', archive, force: '1' },
-      "500 unable to restore VM 100 - can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout",
-    ],
-    ['DELETE', `${NODE}/storage/local/content/${archive}`, undefined, 'task: OK'],
-    ['POST', `${NODE}/lxc`, { vmid: '200', ...CT }, 'task: OK'],
-  ])
-  const other = await backupOf(client, '200')
-  const file = `/var/lib/vz/dump/${other.split('/')[1]}`
-  await holds(client, [
-    [
-      'POST',
-      `${NODE}/qemu`,
-      { vmid: '106', archive: other },
-      `task: ERROR: file '${file}' does not look like a QemuServer vzdump backup`,
-    ],
-  ])
 })

@@ -44,7 +44,6 @@ const VM_ROWS: readonly Row[] = [
   ['POST', '/status/reset', {}, OFF, 'in task', 'late in task'],
   ['POST', '/status/suspend', {}, OFF, 'passes', 'late in task'],
   ['POST', '/status/resume', {}, OFF, 'passes', 'late in task'],
-  ['PUT', '/sendkey', { key: 'ret' }, OFF, 'passes', 'late'],
   ['DELETE', '', {}, 'in task', RUNS, RUNS],
 ]
 

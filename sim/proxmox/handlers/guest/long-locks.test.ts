@@ -167,24 +167,5 @@ test('[T-08] what a long copy of a stopped VM keeps waiting, in the words of eac
   assert.equal(await client.task('DELETE', `${VM}/snapshot/nope`), busy)
   assert.equal(await client.task('POST', `${VM}/snapshot/nope/rollback`), busy)
   assert.equal(await client.task('POST', `${VM}/migrate`, { target: 'pumped-piglet' }), 'migration aborted')
-  assert.equal((await client.call('PUT', `${VM}/sendkey`, { key: 'ret' })).reason, busy)
   assert.equal(await exitOf(client, first), 'OK')
-})
-
-test('a VM that is locked is not restored over', async () => {
-  const client = await site()
-  assert.equal(await client.task('POST', `${HOST}/vzdump`, { vmid: '114', storage: 'local' }), 'OK')
-  const [{ volid } = { volid: '' }] = await client.data<{ volid: string }[]>(
-    'GET',
-    `${HOST}/storage/local/content?content=backup`,
-  )
-  client.datacentre.patchGuest(114, { lock: 'migrate' })
-  const again = { vmid: '114', archive: volid, force: '1' }
-  const { reason } = await client.call('POST', `${HOST}/qemu`, again)
-  assert.equal(reason, 'unable to restore VM 114 - VM is locked (migrate)')
-  client.datacentre.patchGuest(114, { lock: null })
-  const upid = await client.data<string>('POST', `${HOST}/qemu`, again)
-  assert.equal(markOf(client, 114), 'create')
-  assert.equal(await exitOf(client, upid), 'OK')
-  assert.equal(markOf(client, 114), undefined)
 })

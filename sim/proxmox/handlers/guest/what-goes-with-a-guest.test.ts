@@ -74,16 +74,6 @@ test('a new guest waits five seconds for an id that somebody works on', async ()
   assert.equal(Math.round((client.clock.now() - before) / 1000), 5)
 })
 
-for (const [archive, reason] of [
-  ['-', 'pipe requires cli environment'],
-  ['local:iso/cloud.img', "unable to use volume local:iso/cloud.img - content type needs to be 'backup'"],
-] as const) {
-  test(`${archive} is not restored from`, async () => {
-    const { client } = await site()
-    assert.equal((await client.call('POST', GUESTS, { vmid: '162', archive })).reason, reason)
-  })
-}
-
 test('pools are listed by name', async () => {
   const { client } = await site()
   for (const poolid of ['top', 'top/sub', 'ab']) await client.data('POST', '/pools', { poolid })

@@ -1,6 +1,5 @@
 import { defined } from '../../../../src/lib/defined.ts'
 import { macAddress } from '../../../world/chance.ts'
-import { noteInLog } from '../../../world/cluster-log.ts'
 import { configDigest, touch } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen, powerOff, powerOn } from '../../../world/guest-run.ts'
 import { PowerLost } from '../../../world/locks.ts'
@@ -77,7 +76,6 @@ export const lxcCopyRoutes: Routes = {
   [`DELETE ${ONE}/snapshot/{snapname}`]: (call) =>
     inOpenTask(call, 'vzdelsnapshot', (guest, host, work) =>
       withSnapshotLock(call, host, guest.vmid, async () => {
-        noteInLog(call.world, host, call.who.id, `delete snapshot VM ${guest.vmid}: ${param(call, 'snapname')}`)
         const snapshot = needSnapshot(guest, param(call, 'snapname'))
         await underMark(call.world, host, guest, 'snapshot-delete', async () => {
           snapshot.state = 'delete'
@@ -96,7 +94,6 @@ export const lxcCopyRoutes: Routes = {
     inOpenTask(call, 'vzrollback', async (guest, host, work) => {
       const name = param(call, 'snapname')
       await withMigrationLock(call.world, host, guest.vmid, async () => {
-        noteInLog(call.world, host, call.who.id, `rollback snapshot LXC ${guest.vmid}: ${name}`)
         const snapshot = await rollbackTo(call, guest, name, isMount)
         await underMark(call.world, host, guest, 'rollback', async () => {
           powerOff(call.world, guest)
@@ -181,7 +178,6 @@ function take(call: Call): string {
   const name = param(call, 'snapname')
   refuseReserved(name, 'current', 'vzdump')
   return inOpenTask(call, 'vzsnapshot', (guest, host, work) => {
-    noteInLog(call.world, host, call.who.id, `snapshot container ${guest.vmid}: ${name}`)
     if (guest.config.get('template') === '1') throw new Error("you can't take a snapshot if it's a template")
     const prepare = () => {
       if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)

@@ -6,7 +6,7 @@ import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { contentOfName, findVolume, parseVolumeId, volumeAtPath } from '../../../world/volumes.ts'
-import { badParameter, badParameters, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
+import { badParameter, badParameters, failed, forbidden, notSimulated, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { STALE } from '../collection.ts'
 import { refuseLocked, withConfigLock, withNewId } from '../guest/config-lock.ts'
@@ -25,7 +25,6 @@ import { changeContainer, checkDropped, checkOptions, newConfig, refuseConflicts
 import { isMount, makeMount, refuseUnmountable, resizeMount } from './mounts.ts'
 import { checkValue } from './option-checks.ts'
 import { startContainer } from './power.ts'
-import { restoreContainer } from './restore.ts'
 import { inTask } from './task.ts'
 
 const AT = '/nodes/{node}/lxc'
@@ -95,20 +94,19 @@ function create(call: Call): string | Promise<string> {
   const host = hostOf(call)
   const vmid = vmidOf(call)
   const { pool } = params
-  const restores = flag(call, 'restore')
-  if (!restores && params.unprivileged === '0') requireRight(call, '/', 'Sys.Modify')
+  if (flag(call, 'restore')) throw notSimulated('to restore a container from a backup')
+  if (params.unprivileged === '0') requireRight(call, '/', 'Sys.Modify')
   if (flag(call, 'ha-managed')) requireRight(call, '/', 'Sys.Console')
-  const replaced = replacedBy(call)
+  refuseTaken(call)
   checkKeys(params['ssh-public-keys'])
   if (pool !== undefined && !world.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
-  requireAllocate(call, replaced)
+  requireAllocate(call)
   checkOptions(call, vmid, undefined, pool)
   const template = param(call, 'ostemplate')
   checkTemplate(call, template)
   const mounts = wantedMounts(call)
   for (const [key, value] of Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) checkValue(call, key, value)
   const finish = (guest: Guest) => finishCreation(call, guest)
-  if (restores) return restoreContainer(call, mounts, finish)
   const id = { vmid, type: 'lxc', before: `unable to create CT ${vmid} - ` } as const
   return withNewId(world, host, id, () => beginCreate(call, template, mounts, finish))
 }
@@ -151,28 +149,17 @@ function beginCreate(
   })
 }
 
-/** The container that a restore with `force` writes over. Without one the id must be free. */
-function replacedBy(call: Call): Guest | undefined {
+function refuseTaken(call: Call): void {
   const vmid = vmidOf(call)
   const taken = call.world.guests.get(vmid)
-  if (taken === undefined) return undefined
-  const isSame = taken.type === 'lxc' && taken.node === hostOf(call).name
-  if (!isSame || !flag(call, 'restore') || !flag(call, 'force'))
-    throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
-  if (taken.run.status === 'running') throw failed("can't overwrite running container")
-  if (taken.config.get('protection') === '1') throw failed(`unable to restore CT ${vmid} - protection mode enabled`)
-  return taken
+  if (taken === undefined) return
+  throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
 }
 
-/** Who may back a container up may also put it back in its place. */
-function requireAllocate(call: Call, replaced: Guest | undefined): void {
-  const has = (path: string, privilege: string) => may(call.world, call.who, path, privilege)
-  const at = `/vms/${vmidOf(call)}`
-  if (has(at, 'VM.Allocate')) return
-  if (call.params.pool !== undefined && has(`/pool/${call.params.pool}`, 'VM.Allocate')) return
-  if (replaced === undefined || !has(at, 'VM.Backup')) throw forbidden()
-  if (replaced.config.get('unprivileged') === '1' && call.params.unprivileged === '0')
-    requireRight(call, '/', 'Sys.Modify')
+function requireAllocate(call: Call): void {
+  const has = (path: string) => may(call.world, call.who, path, 'VM.Allocate')
+  if (has(`/vms/${vmidOf(call)}`)) return
+  if (call.params.pool === undefined || !has(`/pool/${call.params.pool}`)) throw forbidden()
 }
 
 function finishCreation(call: Call, guest: Guest): void {
@@ -224,9 +211,8 @@ function checkTemplate(call: Call, volid: string): void {
   if (entry === undefined) throw failed(`storage '${id.storage}' does not exist`)
   const unread = entry.files ? directoryNameProblem(id.name) : undefined
   if (unread !== undefined) throw failed(unread)
-  const wanted = flag(call, 'restore') ? 'backup' : 'vztmpl'
-  if (contentOfName(id.name) !== wanted)
-    throw failed(`unable to use volume ${volid} - content type needs to be '${wanted}'`)
+  if (contentOfName(id.name) !== 'vztmpl')
+    throw failed(`unable to use volume ${volid} - content type needs to be 'vztmpl'`)
   requireVolume(call, volid)
 }
 

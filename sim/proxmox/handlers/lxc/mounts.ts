@@ -1,5 +1,4 @@
 import { may } from '../../../world/access.ts'
-import { noteInLog } from '../../../world/cluster-log.ts'
 import { configDigest, isUnused, touch } from '../../../world/guest-config.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
@@ -128,8 +127,6 @@ export function resizeMount(call: Call, guest: Guest): (work: Work) => Promise<v
   if (canGrow && wanted < volume.sizeBytes) throw failed('unable to shrink disk size')
   if (canGrow && wanted === volume.sizeBytes) throw failed('disk is already at specified size')
   return async (work) => {
-    const text = `update CT ${guest.vmid}: resize --disk ${key} --size ${asked.replace(/^\+/, '')}`
-    noteInLog(call.world, hostOf(call), call.who.id, text)
     if (!canGrow) throw new Error("can't resize this image format")
     await work.pass(call.world.timing.shortTaskMs)
     volume.sizeBytes = wanted
@@ -255,7 +252,6 @@ async function toStorage(call: Call, id: string): Promise<string> {
     touch(guest)
   })
   return startTask(world, host, 'move_volume', `${guest.vmid}`, call.who.id, async (work) => {
-    noteInLog(world, host, call.who.id, `move volume CT ${guest.vmid}: move --volume ${key} --storage ${id}`)
     try {
       await copyTo(call, guest, id, work)
     } catch (error) {

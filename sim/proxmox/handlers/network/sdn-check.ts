@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net'
 import { parseProperties } from '../../../world/properties.ts'
-import { answers, portOf } from '../../../world/reachable.ts'
 import type { World } from '../../../world/types.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, param } from '../../call.ts'
@@ -36,13 +35,6 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     ],
     faucet: ['nodes', 'dp-id!', 'controller!', ...NAMING],
   },
-  ipam: {
-    // The one that is there from the start has nothing to set.
-    pve: [],
-    netbox: ['url!', 'token!', 'fingerprint'],
-    phpipam: ['url!', 'token!', 'section!', 'fingerprint'],
-  },
-  dns: { powerdns: ['url!', 'key!', 'ttl', 'reversemaskv6', 'reversev6mask', 'fingerprint'] },
   controller: {
     evpn: ['asn!', 'peers', 'fabric'],
     bgp: ['node!', 'asn!', 'peers!', 'bgp-multipath-as-path-relax', 'ebgp', 'ebgp-multihop', 'loopback'],
@@ -101,18 +93,6 @@ export function refuseWithoutLock(call: Call, before: string): void {
   const token = shelf(call.world, 'sdn-lock').get('token')?.token
   if (token !== undefined && token !== call.params['lock-token'])
     throw died(before, 'invalid lock token provided!', 'Network/SDN', 291)
-}
-
-/** A server of names or addresses is asked before it is written down. */
-export function checkServer({ world }: Call, { type, url }: Thing, before: string): void {
-  if (!URL.canParse(textOf(url))) return
-  const place = new URL(textOf(url))
-  const [host, port] = [place.hostname, portOf(place)]
-  if (answers(world, host, port)) return
-  const told = type === 'powerdns' ? 'dns api error' : `Can't connect to ${textOf(type)} api`
-  throw failed(
-    `${before}${told}: Invalid response from server: 500 Can't connect to ${host}:${port} (Connection refused)`,
-  )
 }
 
 function there(world: World, kind: string): readonly (readonly [string, Thing])[] {

@@ -47,28 +47,3 @@ test('a zone that is to go is shown as such, and written nowhere', async () => {
   assert.deepEqual(await client.data('GET', `${at}?running=1`), kept)
   assert.deepEqual(await client.data('GET', `${at}?pending=1`), { ...kept, state: 'deleted', pending: {} })
 })
-
-test('the manager of addresses that is there from the start has nothing to set', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  await holds(client, [
-    ['POST', `${SDN}/ipams`, { ipam: 'own', type: 'pve' }, 'done'],
-    [
-      'PUT',
-      `${SDN}/ipams/own`,
-      { url: 'http://127.0.0.1' },
-      "500 update sdn ipam object failed: unexpected property 'url'",
-    ],
-    ['PUT', `${SDN}/ipams/own`, {}, 'done'],
-  ])
-})
-
-test('what a host tells of a network needs the network, and a dry run needs a host', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  await holds(client, [
-    ['GET', '/nodes/pve1/sdn/vnets/n1', undefined, "500 sdn vnet 'n1' does not exist"],
-    ['GET', `${SDN}/dry-run`, undefined, { node: 'proxyto parameter does not exist' }],
-    ['POST', `${SDN}/zones`, { zone: 'z1', type: 'simple' }, 'done'],
-    ['POST', `${SDN}/vnets`, { vnet: 'n1', zone: 'z1' }, 'done'],
-  ])
-  assert.deepEqual(await client.data('GET', '/nodes/pve1/sdn/vnets/n1'), [{ subdir: 'mac-vrf' }])
-})

@@ -10,7 +10,6 @@ import { digestOf, fields, listOf, shelf, type Thing, textOf } from '../shelf.ts
 import {
   checkController,
   checkSection,
-  checkServer,
   checkSubnet,
   checkVnet,
   checkZone,
@@ -40,18 +39,6 @@ const KINDS: readonly Kind[] = [
   { at: '/cluster/sdn/zones', key: 'zone', word: 'zone', shelf: plain('zones') },
   { at: '/cluster/sdn/vnets', key: 'vnet', word: 'vnet', shelf: plain('vnets'), extra: () => ({ type: 'vnet' }) },
   { at: '/cluster/sdn/controllers', key: 'controller', word: 'controller', shelf: plain('controllers') },
-  {
-    at: '/cluster/sdn/ipams',
-    key: 'ipam',
-    word: 'ipam',
-    // One is there without being written down.
-    shelf: ({ world }) => {
-      const ipams = shelf(world, 'sdn/ipams')
-      if (!ipams.has('pve')) ipams.set('pve', { type: 'pve' })
-      return 'sdn/ipams'
-    },
-  },
-  { at: '/cluster/sdn/dns', key: 'dns', word: 'dns', shelf: plain('dns') },
   {
     at: '/cluster/sdn/vnets/{vnet}/subnets',
     key: 'subnet',
@@ -124,8 +111,7 @@ function requireSight(call: Call, kind: Kind): void {
 function isListed(call: Call, kind: Kind, id: string, thing: Thing): boolean {
   if (kind.word === 'zone' && !sees(call, `/sdn/zones/${id}`)) return false
   if (kind.word === 'vnet' && !sees(call, `/sdn/zones/${textOf(thing.zone)}/${id}`)) return false
-  if (/^(?:controller|ipam|dns)$/.test(kind.word) && !sees(call, `${kind.at.slice('/cluster'.length)}/${id}`))
-    return false
+  if (kind.word === 'controller' && !sees(call, `${kind.at.slice('/cluster'.length)}/${id}`)) return false
   return call.params.type === undefined || thing.type === undefined || thing.type === call.params.type
 }
 
@@ -228,8 +214,7 @@ function check(call: Call, kind: Kind, id: string, thing: Thing, given: Thing, o
   if (kind.word === 'zone') checkZone(call, id, thing, given, before)
   else if (kind.word === 'controller') checkController(call, id, thing, before)
   else if (kind.word === 'vnet') checkVnet(call, id, thing, old, before)
-  else if (kind.word === 'subnet') checkSubnet(call, id, thing, before)
-  else checkServer(call, thing, before)
+  else checkSubnet(call, id, thing, before)
 }
 
 function add(call: Call, kind: Kind): null {
@@ -277,8 +262,7 @@ function change(call: Call, kind: Kind): null {
 
 /** What is in effect stays in effect until the next time that changes are applied. */
 function remove(call: Call, kind: Kind): null {
-  // An address manager is called a zone here, in the real text too.
-  const before = `delete sdn ${kind.word === 'ipam' ? 'zone' : kind.word} object failed: `
+  const before = `delete sdn ${kind.word} object failed: `
   const id = param(call, kind.key)
   requireWrite(call, kind)
   refuseWithoutLock(call, before)

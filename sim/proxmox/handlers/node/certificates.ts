@@ -1,12 +1,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { parseProperties } from '../../../world/properties.ts'
-import { startTask } from '../../../world/tasks.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
 
 const AT = '/nodes/{node}/certificates'
-const MONTH_SECONDS = 30 * 86_400
 
 /** The certificate that somebody put on a host, by hand or by an order. */
 export const nodeCertificateRoutes: Routes = {
@@ -27,24 +25,6 @@ export const nodeCertificateRoutes: Routes = {
     shelf(call.world, `node/${hostOf(call).name}`).delete('certificate')
     return null
   },
-  [`POST ${AT}/acme/certificate`]: (call) => {
-    if (ownOf(call) !== undefined && call.params.force !== '1')
-      throw badParameter('force', "Custom certificate exists but 'force' is not set.")
-    return prepared(call, 'acmenewcert', 195)()
-  },
-  [`PUT ${AT}/acme/certificate`]: (call) => {
-    const own = ownOf(call)
-    if (own === undefined) throw failed('No current (custom) certificate found, please order a new certificate!')
-    const soon = Number(own.notafter) < call.world.clock.now() / 1000 + MONTH_SECONDS
-    if (!soon && call.params.force !== '1')
-      throw badParameter('force', "Certificate does not expire within the next 30 days, and 'force' is not set.")
-    return prepared(call, 'acmerenew', 276)()
-  },
-  [`DELETE ${AT}/acme/certificate`]: (call) => {
-    const begin = prepared(call, 'acmerevoke', 345)
-    if (ownOf(call) === undefined) throw failed(`can't open '${certificateFile(call)}' - No such file or directory`)
-    return begin()
-  },
 }
 
 /** What is shown of the certificate that somebody put there. */
@@ -61,24 +41,6 @@ function ownOf(call: Call): Thing | undefined {
 
 function certificateFile(call: Call): string {
   return `/etc/pve/nodes/${hostOf(call).name}/pveproxy-ssl.pem`
-}
-
-/** No authority is asked: what is missing on the way there is all that can be told. */
-function prepared(call: Call, type: string, line: number): () => string {
-  const host = hostOf(call)
-  const config = shelf(call.world, `node/${host.name}`).get('config') ?? {}
-  const { account, domains } = acmeOf(call, config)
-  // Who says nothing at all about it has not even an empty list.
-  if (domains.length === 0 && config.acme === undefined)
-    throw failed(`Can't use an undefined value as a HASH reference at /usr/share/perl5/PVE/API2/ACME.pm line ${line}.`)
-  if (domains.length === 0) throw failed('ACME domain list in node configuration is missing!')
-  return () =>
-    startTask(call.world, host, type, '', call.who.id, (work) => {
-      if (!shelf(call.world, 'acme/accounts').has(account))
-        throw new Error(`ACME account config file '${account}' does not exist.`)
-      work.log('Loading ACME account details')
-      throw new Error('no authority answers in the simulator')
-    })
 }
 
 /** What a host's configuration says about certificates. Refuses a domain that is named twice. */

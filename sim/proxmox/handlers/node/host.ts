@@ -8,6 +8,11 @@ const ISSUER = '/CN=Proxmox Virtual Environment/OU=c0f7c0f7-0000-4000-8000-00000
 
 /** What a host is made of and proves itself with. */
 export const nodeHostRoutes: Routes = {
+  'GET /nodes/{node}/subscription': () => ({
+    status: 'notfound',
+    message: 'There is no subscription key',
+    url: 'https://www.proxmox.com/en/proxmox-virtual-environment/pricing',
+  }),
   'GET /nodes/{node}/certificates': () => ['acme', 'custom', 'info'].map((name) => ({ name })),
   'GET /nodes/{node}/certificates/info': (call) => [
     authority(call),

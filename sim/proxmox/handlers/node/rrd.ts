@@ -1,5 +1,4 @@
-import { failed } from '../../api-error.ts'
-import { type Call, hostOf, param, type Routes } from '../../call.ts'
+import { type Call, hostOf, type Routes } from '../../call.ts'
 
 export const rrdRoutes: Routes = {
   'GET /nodes/{node}/rrddata': (call) => {
@@ -8,30 +7,9 @@ export const rrdRoutes: Routes = {
     if (load === undefined) return rrdTimes(call)
     return rrdTimes(call).map(({ time }) => ({ time, cpu: time * 1000 > load.sinceMs ? load.value : IDLE }))
   },
-  'GET /nodes/{node}/qemu/{vmid}/rrddata': ofGuest,
-  'GET /nodes/{node}/lxc/{vmid}/rrddata': ofGuest,
 }
 
 const IDLE = 0.05
-
-export const notMeasured = (file: string) =>
-  failed(
-    'RRD error: rrdcached@unix:/var/run/rrdcached.sock: rrd_fetch_r failed: ' +
-      `opening '/var/lib/rrdcached/db/${file}': No such file or directory`,
-  )
-
-/** The file with what was measured of a guest. Nobody looks for the guest itself. */
-export function guestFile(call: Call): string {
-  const id = param(call, 'vmid')
-  const file = `pve-vm-9.0/${id}`
-  if (!call.world.guests.has(Number(id))) throw notMeasured(file)
-  return file
-}
-
-function ofGuest(call: Call): unknown {
-  guestFile(call)
-  return rrdTimes(call)
-}
 
 /** Seconds between two points, and how many points there are, for each span. */
 const SPANS: Readonly<Record<string, readonly [number, number]>> = {

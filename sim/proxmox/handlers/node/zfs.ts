@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { addStorage } from '../../../world/create-world.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { GIB } from '../../../world/sizes.ts'
@@ -7,7 +8,6 @@ import { type Call, flag, hostOf, param, type Routes } from '../../call.ts'
 import { splitList } from '../../validate/formats/format.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { shelf, type Thing } from '../shelf.ts'
-import { devicePath } from './disks.ts'
 
 const AT = '/nodes/{node}/disks/zfs'
 
@@ -28,6 +28,22 @@ export const nodeZfsRoutes: Routes = {
       if (!poolsOf(call).delete(name)) throw new Error(`command 'zpool destroy ${name}' failed: exit code 1`)
     })
   },
+}
+
+/** Folders that every host has: a name in one of them need not be there. */
+const FOLDERS: ReadonlySet<string> = new Set([
+  ...['', 'bin', 'boot', 'etc', 'home', 'mnt', 'opt', 'proc', 'root', 'run', 'srv', 'sys', 'tmp', 'usr', 'var'].map(
+    (name) => `/${name}`,
+  ),
+  ...['', '/mapper', '/pts', '/shm', '/disk', '/pve'].map((name) => `/dev${name}`),
+])
+
+/** The path of a device as the host sees it. Refuses what cannot be one, whether it is there or not. */
+function devicePath(given: string): string {
+  const path = posix.resolve('/', given)
+  if (!FOLDERS.has(posix.dirname(path))) throw failed(`failed to get absolute path to ${given}`)
+  if (!path.startsWith('/dev/')) throw failed(`got unusual device path '${path}'`)
+  return path
 }
 
 /** What storages of the host stand on is there, too. */

@@ -3,9 +3,7 @@ import { cardAddresses } from '../../../guest/addresses.ts'
 import { programStatus, startProgram } from '../../../guest/exec.ts'
 import { isBare, machineOf } from '../../../guest/machine.ts'
 import { between } from '../../../world/chance.ts'
-import { memoryMb } from '../../../world/guest-config.ts'
 import { agentAnswers, powerOff } from '../../../world/guest-run.ts'
-import { MIB } from '../../../world/sizes.ts'
 import type { Guest } from '../../../world/types.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, guestOf, param, type Routes } from '../../call.ts'
@@ -16,43 +14,16 @@ const AT = '/nodes/{node}/qemu/{vmid}/agent'
 
 type Question = (guest: Guest, call: Call) => unknown
 
-/** Questions that answer `result`. Some are asked by GET, some by POST, and all by name on the agent itself. */
+/** Agent commands that a client reads with GET. The answer is under `result`. */
 const READS: Readonly<Record<string, Question>> = {
-  info: () => ({ version: '8.2.2', supported_commands: COMMANDS }),
   'network-get-interfaces': interfaces,
   'get-osinfo': (guest) => (isBare(guest) ? BARE_INFO : OS_INFO),
   'get-host-name': (guest, call) => ({ 'host-name': machineOf(call.world, guest).system.hostname }),
-  'get-timezone': () => ({ zone: 'UTC', offset: 0 }),
-  'get-time': (_, call) => call.world.clock.now() * 1_000_000,
-  'get-users': () => [],
-  'get-vcpus': (guest) =>
-    Array.from({ length: Number(guest.config.get('cores') ?? 1) }, (_, id) => ({
-      'logical-id': id,
-      online: true,
-      'can-offline': id > 0,
-    })),
-  'get-fsinfo': () => [],
-  'get-memory-blocks': (guest) =>
-    Array.from({ length: Math.ceil(memoryMb(guest.config) / BLOCK_MIB) }, (_, index) => ({
-      'phys-index': index,
-      online: true,
-      'can-offline': true,
-    })).reverse(),
-  'get-memory-block-info': () => ({ size: BLOCK_MIB * MIB }),
 }
 
+/** Agent commands that a client sends with POST. */
 const DEEDS: Readonly<Record<string, Question>> = {
   ping: () => ({}),
-  'fsfreeze-status': (guest) => (guest.run.frozen ? 'frozen' : 'thawed'),
-  'fsfreeze-freeze': (guest) => {
-    guest.run.frozen = true
-    return 0
-  },
-  'fsfreeze-thaw': (guest) => {
-    guest.run.frozen = false
-    return 0
-  },
-  fstrim: () => ({ paths: [] }),
   shutdown: (guest, call) => {
     const { life } = guest.run
     const { world } = call
@@ -61,18 +32,9 @@ const DEEDS: Readonly<Record<string, Question>> = {
     })
     return null
   },
-  'suspend-disk': () => ({}),
-  'suspend-hybrid': () => ({}),
-  'suspend-ram': () => ({}),
 }
 
-const BLOCK_MIB = 128
-const BY_NAME: Readonly<Record<string, Question>> = { ...READS, ...DEEDS }
-const OTHERS = ['exec', 'exec-status', 'file-read', 'file-write', 'set-user-password']
-
 export const qemuAgentRoutes: Routes = {
-  [`GET ${AT}`]: () => [...Object.keys(BY_NAME), ...OTHERS].sort().map((name) => ({ name })),
-  [`POST ${AT}`]: asked((guest, call) => ({ result: BY_NAME[param(call, 'command')]?.(guest, call) })),
   ...Object.fromEntries(Object.entries(READS).map(([name, answer]) => [`GET ${AT}/${name}`, result(answer)])),
   ...Object.fromEntries(Object.entries(DEEDS).map(([name, answer]) => [`POST ${AT}/${name}`, result(answer)])),
   [`POST ${AT}/exec`]: asked(exec),
@@ -83,25 +45,7 @@ export const qemuAgentRoutes: Routes = {
   }),
   [`GET ${AT}/file-read`]: asked(readFile),
   [`POST ${AT}/file-write`]: asked(writeFile),
-  [`POST ${AT}/set-user-password`]: asked((guest) => {
-    if (isBare(guest)) throw failed("Agent error: cannot find 'passwd' program in PATH")
-    return { result: {} }
-  }),
 }
-
-const COMMAND_NAMES =
-  'exec exec-status file-close file-flush file-open file-read file-seek file-write fsfreeze-freeze fsfreeze-freeze-list ' +
-  'fsfreeze-status fsfreeze-thaw fstrim get-cpustats get-devices get-disks get-diskstats get-fsinfo get-host-name ' +
-  'get-memory-block-info get-memory-blocks get-osinfo get-time get-timezone get-users get-vcpus info ' +
-  'network-get-interfaces ping set-memory-blocks set-time set-user-password set-vcpus shutdown ssh-add-authorized-keys ' +
-  'ssh-get-authorized-keys ssh-remove-authorized-keys suspend-disk suspend-hybrid suspend-ram sync sync-delimited'
-
-/** Those that end the conversation answer nothing when they succeed. */
-const COMMANDS = COMMAND_NAMES.split(' ').map((name) => ({
-  name: `guest-${name}`,
-  enabled: name !== 'get-devices',
-  'success-response': !/^(shutdown|suspend-)/.test(name),
-}))
 
 const OS_INFO = {
   id: 'ubuntu',

@@ -1,5 +1,4 @@
 import { defined } from '../../../../src/lib/defined.ts'
-import { noteInLog } from '../../../world/cluster-log.ts'
 import { configDigest, isUnused } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest, World } from '../../../world/types.ts'
@@ -67,7 +66,6 @@ async function writeConfig(call: Call): Promise<null> {
   refuseEarly(guest, change)
   await withConfigLock(world, host, guest.vmid, () => {
     refuseEarly(guest, change)
-    noteInLog(world, host, call.who.id, updateLine(call))
     requireValueRights(call, guest, change)
     return updateConfig(world, host, guest, change, inForeground(world))
   })
@@ -83,7 +81,6 @@ function writeConfigInBackground(call: Call): Promise<string | null> {
   const upid = startTask(world, host, 'qmconfig', `${guest.vmid}`, call.who.id, async (work) => {
     await withConfigLock(world, host, guest.vmid, () => {
       refuseEarly(guest, change)
-      noteInLog(world, host, call.who.id, updateLine(call))
       work.log(updateLine(call))
       requireValueRights(call, guest, change)
       return updateConfig(world, host, guest, change, work)

@@ -5,8 +5,7 @@ import { defaultBootDevices, isDrive } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { failed, forbidden, notSimulated } from '../../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { withConfigLock, withNewId } from '../guest/config-lock.ts'
 import { configured } from '../guest/creation.ts'
@@ -22,10 +21,8 @@ import { keptValue, pinnedMachine } from '../guest/option-values.ts'
 import { checkKeys, decodedKeys } from '../guest/ssh-keys.ts'
 import { requireTagRights } from '../guest/tags.ts'
 import { shelf } from '../shelf.ts'
-import { requireBackupAccess } from '../storage/backups.ts'
 import { checkDriveAccess, checkDriveTexts } from './drive-check.ts'
 import { makeDrive } from './drive-make.ts'
-import { restore } from './restore.ts'
 import { startAfterCreate } from './start-after-create.ts'
 
 export const qemuCreateRoutes: Routes = { 'POST /nodes/{node}/qemu': createGuest }
@@ -60,19 +57,8 @@ function createGuest(call: Call): string | Promise<string> {
   if (pool !== undefined && !world.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
   const inPool = pool !== undefined && may(world, call.who, `/pool/${pool}`, 'VM.Allocate')
   if (!inPool && !may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden()
+  if (call.params.archive !== undefined) throw notSimulated('to restore a VM from a backup')
   const wanted = Object.entries(call.params).filter(([key]) => !NOT_CONFIG.has(key))
-  const archive = call.params.archive
-  if (archive !== undefined) {
-    const drive = wanted
-      .map(([key]) => key)
-      .filter(isDrive)
-      .sort()[0]
-    if (drive !== undefined) throw badParameter(drive, "option conflicts with option 'archive'")
-    if (archive === '-') throw failed('pipe requires cli environment')
-    requireBackupAccess(call, archive)
-    if (parseVolumeId(archive) === undefined) throw failed(`can't find file '${archive}'`)
-    if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
-  }
   checkKeys(decodedKeys(call))
   checkDriveAccess(call, true)
   for (const [key, value] of wanted) {
@@ -88,7 +74,6 @@ function createGuest(call: Call): string | Promise<string> {
   for (const [key, value] of wanted) requireBridgeRights(call, key, value)
   checkDriveTexts(call)
   if (flag(call, 'start') && !inPool) requireRight(call, `/vms/${vmid}`, 'VM.PowerMgmt')
-  if (archive !== undefined) return restore(call, archive, wanted)
   const unable = (problem: string) => failed(`unable to create VM ${vmid} - ${problem}`)
   const begin = () => {
     const taken = world.guests.get(vmid)

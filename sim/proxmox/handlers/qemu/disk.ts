@@ -1,4 +1,3 @@
-import { noteInLog } from '../../../world/cluster-log.ts'
 import { configDigest, driveVolume, isCdrom, isDrive, touch } from '../../../world/guest-config.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { parseSize, printSize } from '../../../world/sizes.ts'
@@ -47,8 +46,6 @@ async function grow(call: Call, work: Work): Promise<void> {
   const wanted = asked.startsWith('+') ? volume.sizeBytes + bytes : bytes
   if (wanted < volume.sizeBytes) throw new Error('shrinking disks is not supported')
   if (wanted === volume.sizeBytes) return
-  const text = `update VM ${guest.vmid}: resize --disk ${key} --size ${asked}`
-  noteInLog(world, host, call.who.id, text)
   const entry = storageOn(world, host, parseVolumeId(volid)?.storage ?? '')
   if (entry !== undefined && usedBytes(host, entry) + wanted - volume.sizeBytes > entry.totalBytes) {
     throw new Error(

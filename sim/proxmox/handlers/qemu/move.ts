@@ -1,5 +1,4 @@
 import { may } from '../../../world/access.ts'
-import { noteInLog } from '../../../world/cluster-log.ts'
 import { configDigest, driveVolume, isCdrom, isDrive, isUnused, touch } from '../../../world/guest-config.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry } from '../../../world/parts.ts'
@@ -87,8 +86,6 @@ async function copyOver(call: Call, guest: Guest, storage: StorageEntry, format:
   const old = drive.main
   const volume = findVolume(host, old)
   const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
-  const asked = `move --disk ${param(call, 'disk')} --storage ${storage.id}`
-  noteInLog(world, host, call.who.id, `move disk VM ${guest.vmid}: ${asked}`)
   work.log(
     `copying volume '${old}' from current storage '${parseVolumeId(old)?.storage}' to target storage '${storage.id}'`,
   )
@@ -177,8 +174,6 @@ function reassign(call: Call, vmid: number): string {
         drive.main = `${storage.id}:${name}`
         if (!isUnused(key) && !drive.named.has('size')) drive.named.set('size', printSize(volume.sizeBytes))
         target.config.set(key, isUnused(key) ? drive.main : printProperties(drive))
-        const said = `update VM ${vmid}: -${key} ${target.config.get(key)}`
-        if (!isUnused(key)) noteInLog(world, host, call.who.id, said)
         leaveBootOrder(guest, param(call, 'disk'))
         guest.config.delete(param(call, 'disk'))
         touch(guest)

@@ -1,6 +1,5 @@
 import { defined } from '../../../../src/lib/defined.ts'
 import { uuid } from '../../../world/chance.ts'
-import { noteInLog } from '../../../world/cluster-log.ts'
 import {
   agentEnabled,
   configDigest,
@@ -44,7 +43,6 @@ export const qemuSnapshotRoutes: Routes = {
   [`DELETE ${AT}/{snapname}`]: (call) =>
     inTask(call, 'qmdelsnapshot', (guest, host, work) =>
       withSnapshotLock(call, host, guest.vmid, () => {
-        noteInLog(call.world, host, call.who.id, `delete snapshot VM ${guest.vmid}: ${param(call, 'snapname')}`)
         return remove(guest, host, work, call)
       }),
     ),
@@ -52,7 +50,6 @@ export const qemuSnapshotRoutes: Routes = {
     if (flag(call, 'start')) requireRight(call, `/vms/${param(call, 'vmid')}`, 'VM.PowerMgmt')
     return inTask(call, 'qmrollback', (guest, host, work) =>
       withMigrationLock(call.world, host, guest.vmid, () => {
-        noteInLog(call.world, host, call.who.id, `rollback snapshot VM ${guest.vmid}: ${param(call, 'snapname')}`)
         return rollback(guest, host, work, call)
       }),
     )
@@ -94,7 +91,6 @@ function take(call: Call): string {
   const guest = guestOf(call)
   if (vmstate === '1') refuseUnsavable(guest)
   return inTask(call, 'qmsnapshot', async (_, host, work) => {
-    noteInLog(call.world, host, call.who.id, `snapshot VM ${guest.vmid}: ${name}`)
     if (guest.config.get('template') === '1') throw new Error("you can't take a snapshot if it's a template")
     const disks = driveKeys(guest.config).filter((key) => !isCdrom(guest.config.get(key) ?? ''))
     const prepare = () => {

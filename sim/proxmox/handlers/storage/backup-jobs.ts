@@ -1,10 +1,9 @@
 import { may } from '../../../world/access.ts'
 import { uuid } from '../../../world/chance.ts'
-import { driveKeys, driveVolume, isCdrom } from '../../../world/guest-config.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest, World } from '../../../world/types.ts'
 import { type ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
-import { type Call, param, type Routes } from '../../call.ts'
+import type { Call, Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, deletions } from '../collection.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
@@ -34,12 +33,6 @@ const INVALID = '400 Parameter verification failed.\n'
 
 export const backupJobRoutes: Routes = {
   ...collectionRoutes(JOBS),
-  'GET /cluster/backup/{id}/included_volumes': (call) => {
-    const job = shelf(call.world, 'backup-jobs').get(param(call, 'id'))
-    if (job === undefined) throw badParameter('id', `No such job '${param(call, 'id')}'`)
-    const seen = guestsOf(call.world, job).filter((vmid) => maySee(call, vmid))
-    return { children: seen.map((vmid) => included(vmid, call.world.guests.get(vmid))) }
-  },
   'GET /cluster/backup-info/not-backed-up': (call) => {
     const jobs = [...shelf(call.world, 'backup-jobs').values()]
     const kept = new Set(jobs.flatMap((job) => guestsOf(call.world, job)))
@@ -47,7 +40,6 @@ export const backupJobRoutes: Routes = {
       .filter(({ vmid }) => !kept.has(vmid) && maySee(call, vmid))
       .map((guest) => ({ vmid: guest.vmid, ...named(guest), type: guest.type }))
   },
-  'GET /cluster/jobs/schedule-analyze': analyze,
 }
 
 const PARTS = ['prune-backups', 'fleecing', 'performance']
@@ -210,64 +202,6 @@ function named(guest: Guest): Thing {
 
 function idsOf(value: unknown): number[] {
   return typeof value === 'string' || typeof value === 'number' ? `${value}`.split(/[,;\s]+/).map(Number) : []
-}
-
-function included(vmid: number, guest: Guest | undefined): Thing {
-  if (guest === undefined) return { id: vmid, type: 'unknown', leaf: 1 }
-  const children = guest.type === 'qemu' ? machineVolumes(guest) : containerVolumes(guest)
-  return { id: vmid, ...named(guest), type: guest.type, leaf: children.length === 0 ? 1 : 0, children }
-}
-
-function machineVolumes({ vmid, config }: Guest): Thing[] {
-  const disks = driveKeys(config).filter((key) => !isCdrom(config.get(key) ?? ''))
-  return disks.map((key) => {
-    const value = config.get(key) ?? ''
-    const said = parseProperties(value).named.get('backup')
-    const idle = key.startsWith('efidisk') && config.get('bios') !== 'ovmf'
-    // Whoever says anything about it is told `no`, also for a yes.
-    const reason = idle ? 'efidisk but no OVMF BIOS' : said === undefined ? 'backup=yes' : 'backup=no'
-    return {
-      id: `${vmid}:${key}`,
-      name: driveVolume(value),
-      leaf: 1,
-      included: idle || said === '0' ? 0 : 1,
-      reason,
-    }
-  })
-}
-
-function containerVolumes({ vmid, config }: Guest): Thing[] {
-  const mounts = [...config.keys()].filter((key) => /^(rootfs|mp\d+)$/.test(key))
-  return mounts.map((key) => {
-    const value = config.get(key) ?? ''
-    const volume = driveVolume(value)
-    const said = parseProperties(value).named.get('backup')
-    const reason =
-      key === 'rootfs' ? 'rootfs' : volume.startsWith('/') ? 'not a volume' : said === '1' ? 'enabled' : 'disabled'
-    const yes = reason === 'rootfs' || reason === 'enabled'
-    return { id: `${vmid}:${key}`, name: volume, leaf: 1, included: yes ? 1 : 0, reason }
-  })
-}
-
-function analyze(call: Call): Thing[] {
-  const rows: Thing[] = []
-  let at = call.params.starttime === undefined ? call.world.clock.now() : 1000 * Number(call.params.starttime)
-  for (let left = Number(call.params.iterations ?? 10); left > 0; left--) {
-    const next = nextRun(param(call, 'schedule'), at)
-    if (next === undefined) break
-    rows.push({ timestamp: next, utc: utcText(next) })
-    at = next * 1000
-  }
-  return rows
-}
-
-/** `Mon Nov 16 02:30:00 2026` */
-function utcText(seconds: number): string {
-  const [day = '', date = '', month = '', year = '', time = ''] = new Date(seconds * 1000)
-    .toUTCString()
-    .replace(',', '')
-    .split(' ')
-  return `${day} ${month} ${String(Number(date)).padStart(2, ' ')} ${time} ${year}`
 }
 
 /** A guest that is removed with all that points to it leaves its jobs; a job for it alone goes too. */

@@ -1,217 +1,20 @@
-import { may } from '../../../world/access.ts'
-import { directoryNameProblem } from '../../../world/directory-name.ts'
-import { configText, driveKeys, driveVolume, guestName, isCdrom, maxDiskBytes } from '../../../world/guest-config.ts'
+import { guestName, maxDiskBytes } from '../../../world/guest-config.ts'
 import { BACKUP_LOCK, holding, PowerLost } from '../../../world/locks.ts'
-import type { StorageEntry, Volume } from '../../../world/parts.ts'
-import { parseProperties } from '../../../world/properties.ts'
+import type { StorageEntry } from '../../../world/parts.ts'
 import { finishTask, Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import {
-  addVolume,
-  contentOfName,
-  filePath,
-  findVolume,
-  parseVolumeId,
-  unusable,
-  volumesOf,
-} from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
+import { addVolume, filePath, unusable } from '../../../world/volumes.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { clusterName } from '../cluster/cluster-name.ts'
 import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
-import { requireVolume } from '../qemu/drive-check.ts'
-import type { Thing } from '../shelf.ts'
 import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts'
-import { keepOf, refuseOneMore, removeOld } from './backup-limits.ts'
-import { backupName, backupOwner } from './backup-name.ts'
+import { refuseOneMore, removeOld } from './backup-limits.ts'
 import { rateUnder } from './bandwidth.ts'
-import { marks } from './prune.ts'
-import { needStorage } from './storage.ts'
-
-const RESTORE = '/nodes/{node}/storage/{storage}/file-restore'
-const PRUNE = '/nodes/{node}/storage/{storage}/prunebackups'
 
 export const backupRoutes: Routes = {
-  [`GET ${PRUNE}`]: (call) => dryRun(call),
-  [`DELETE ${PRUNE}`]: prune,
-  'GET /nodes/{node}/vzdump/defaults': defaults,
   'POST /nodes/{node}/vzdump': dump,
-  'GET /nodes/{node}/vzdump/extractconfig': extractConfig,
-  [`GET ${RESTORE}/list`]: refuseFiles,
-  [`GET ${RESTORE}/download`]: refuseFiles,
-}
-
-/** Only backups are read as such, and by those who may: paths by root alone. */
-export function requireBackupAccess(call: Call, volid: string): void {
-  const id = parseVolumeId(volid)
-  if (id === undefined) {
-    if (call.who.id !== 'root@pam') throw onlyRootNamesPaths()
-    return
-  }
-  const entry = needEntry(call, id.storage)
-  const unread = entry.files ? directoryNameProblem(id.name) : undefined
-  if (unread !== undefined) throw failed(unread)
-  if (contentOfName(id.name) !== 'backup')
-    throw failed(`unable to use volume ${volid} - content type needs to be 'backup'`)
-  requireVolume(call, volid)
-}
-
-/** The configuration of a guest as it lies in its backup. */
-function extractConfig(call: Call): string {
-  const volid = param(call, 'volume')
-  const id = parseVolumeId(volid)
-  requireBackupAccess(call, volid)
-  if (id === undefined) throw failed(`can't find file '${volid}'`)
-  const owner = backupOwner(id.name)
-  if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Backup')
-  const volume = findVolume(hostOf(call), volid)
-  if (volume === undefined) throw failed(`volume '${volid}' does not exist`)
-  if (volume.saved === undefined && /^backup\/vzdump-(lxc|openvz)-/.test(id.name))
-    throw failed('ERROR: archive contains no configuration file')
-  if (volume.saved === undefined)
-    throw failed(`ERROR: file '${filePath(needEntry(call, id.storage), id.name)}' is empty`)
-  return volume.saved.text
-}
-
-/** Single files come out of backups on a Proxmox Backup Server alone, and none of those answers here. */
-function refuseFiles(call: Call): never {
-  const id = param(call, 'storage')
-  const said = parseVolumeId(param(call, 'volume'))
-  if (said !== undefined && said.storage !== id)
-    throw badParameter('volume', `storage ID mismatch (${said.storage} != ${id}).`)
-  const entry = needEntry(call, id)
-  const name = said?.name ?? param(call, 'volume').replace(/^(?!backup\/)/, 'backup/')
-  const owner = backupOwner(name)
-  const problem = entry.files ? directoryNameProblem(name) : undefined
-  if (problem !== undefined) throw failed(problem)
-  if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Backup')
-  if (entry.type !== 'pbs') throw badParameter('storage', 'Only PBS storages supported for file-restore.')
-  throw failed(`unable to open the backup '${id}:${name}': no server answers`)
-}
-
-function needEntry({ world }: Call, id: string): StorageEntry {
-  const entry = world.storages.get(id)
-  if (entry === undefined) throw failed(`storage '${id}' does not exist`)
-  return entry
-}
-
-/** Without its snapshots and its mark; a machine's backup says which of its parts holds which disk. */
-function savedOf(host: Host, guest: Guest): NonNullable<Volume['saved']> {
-  const disks = guest.type === 'qemu' ? driveKeys(guest.config) : []
-  const maps = disks.flatMap((key) => {
-    const value = guest.config.get(key) ?? ''
-    if (isCdrom(value) || parseProperties(value, 'file').named.get('backup') === '0') return []
-    const volid = driveVolume(value)
-    const [storage = ''] = volid.split(':')
-    return [`#qmdump#map:${key}:drive-${key}:${storage}:${findVolume(host, volid)?.format ?? 'raw'}:\n`]
-  })
-  const own = configText(guest).split(/^\[/m)[0] ?? ''
-  const left = guest.type === 'qemu' ? /^(?:lock|parent|unused\d+): .*\n/gm : /^(?:lock|parent): .*\n/gm
-  return { config: new Map(guest.config), text: `${own.trimEnd()}\n`.replace(left, '') + maps.join('') }
-}
-
-function dryRun(call: Call): Thing[] {
-  const asked = needEntry(call, param(call, 'storage'))
-  if (!asked.content.includes('backup')) throw failed(`storage '${asked.id}' does not support backups`)
-  const keep = keepOf(call, asked)
-  if (keep === undefined) throw failed(`no prune-backups options configured for storage '${asked.id}'`)
-  const entry = needStorage(call)
-  const { vmid, type } = call.params
-  const groups = new Map<string, { volume: Volume; seconds: number; type: string; vmid: number }[]>()
-  const renamed: Thing[] = []
-  for (const volume of volumesOf(hostOf(call), entry.id).values()) {
-    const parts = volume.content === 'backup' ? backupName(volume.name) : undefined
-    if (parts === undefined && volume.content === 'backup') renamed.push(...renamedRow(entry, volume, type, vmid))
-    if (parts === undefined || (vmid !== undefined && parts.vmid !== Number(vmid))) continue
-    if (type !== undefined && parts.type !== type) continue
-    const group = `${parts.type}/${parts.vmid}`
-    groups.set(group, [...(groups.get(group) ?? []), { volume, ...parts }])
-  }
-  const named = [...groups.values()].flatMap((backups) => {
-    const given = marks(
-      backups.map(({ seconds, volume }) => ({ seconds, protected: volume.protected === true })),
-      keep,
-    )
-    return backups.map((backup, index) => ({
-      volid: `${entry.id}:${backup.volume.name}`,
-      ctime: backup.seconds,
-      type: backup.type,
-      vmid: backup.vmid,
-      mark: given[index],
-    }))
-  })
-  return [...named, ...renamed]
-}
-
-/** A backup that somebody gave another name stays. It may still say whose it is. */
-function renamedRow(
-  entry: StorageEntry,
-  volume: Volume,
-  wanted: string | undefined,
-  guest: string | undefined,
-): Thing[] {
-  const type = /\/vzdump-(qemu|lxc|openvz)-/.exec(volume.name)?.[1] ?? 'unknown'
-  const vmid = backupOwner(volume.name)
-  if ((wanted !== undefined && wanted !== type) || (guest !== undefined && vmid !== Number(guest))) return []
-  const mark = volume.protected === true ? 'protected' : 'renamed'
-  const owner = vmid === undefined ? {} : { vmid }
-  return [{ volid: `${entry.id}:${volume.name}`, ctime: volume.ctimeSeconds, type, mark, ...owner }]
-}
-
-function prune(call: Call): string {
-  const { world } = call
-  const host = hostOf(call)
-  const place = `/storage/${param(call, 'storage')}`
-  if (call.params.vmid === undefined) requireRight(call, place, 'Datastore.Allocate')
-  else {
-    requireRight(call, place, 'Datastore.AllocateSpace')
-    requireRight(call, `/vms/${call.params.vmid}`, 'VM.Backup')
-  }
-  const storage = param(call, 'storage')
-  // Whether there is one, and what is to be kept there, is looked for by the task.
-  const doomed = () => dryRun(call).filter((row) => row.mark === 'remove')
-  const id = call.params.vmid === undefined ? storage : `${call.params.vmid}@${storage}`
-  return startTask(world, host, 'prunebackups', id, call.who.id, async (work) => {
-    for (const { volid } of doomed()) {
-      work.log(`removing backup '${String(volid)}'`)
-      volumesOf(host, storage).delete(String(volid).slice(storage.length + 1))
-    }
-    await work.pass(world.timing.shortTaskMs)
-  })
-}
-
-function defaults(call: Call): Thing {
-  const id = call.params.storage ?? 'local'
-  const enough = ['Datastore.Audit', 'Datastore.AllocateSpace']
-  if (!enough.some((right) => may(call.world, call.who, `/storage/${id}`, right)))
-    throw forbidden(`/storage/${id}, ${enough.join('|')}`)
-  const entry = call.world.storages.get(id)
-  if (entry === undefined) throw failed(`storage '${id}' does not exist`)
-  if (!entry.content.includes('backup')) throw failed(`can't use storage '${id}' for backups - wrong content type`)
-  return {
-    all: 0,
-    bwlimit: 0,
-    compress: '0',
-    ...(may(call.world, call.who, `/nodes/${param(call, 'node')}`, 'Sys.Audit')
-      ? { dumpdir: `${entry.path}/dump`, ionice: 7 }
-      : {}),
-    fleecing: { enabled: 0 },
-    lockwait: 180,
-    mailnotification: 'always',
-    mode: 'snapshot',
-    'notification-mode': 'auto',
-    performance: { 'max-workers': 16, 'pbs-entries-max': 1_048_576 },
-    pigz: 0,
-    'prune-backups': String(entry.options['prune-backups'] ?? 'keep-all=1'),
-    quiet: 0,
-    remove: 1,
-    stdexcludes: 1,
-    stop: 0,
-    stopwait: 10,
-    storage: id,
-    zstd: 1,
-  }
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = { zstd: '.zst', gzip: '.gz', '1': '.lzo', lzo: '.lzo' }
@@ -351,7 +154,6 @@ async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest
     sizeBytes: bytes,
     vmid: guest.vmid,
     ctimeSeconds: Math.floor(now.getTime() / 1000),
-    saved: savedOf(host, guest),
     ...notesOf(call, host, guest),
     ...(call.params.protected === '1' ? { protected: true } : {}),
   })

@@ -1,22 +1,12 @@
 import { may } from '../../../world/access.ts'
-import { directoryNameProblem, imageNameProblem } from '../../../world/directory-name.ts'
+import { directoryNameProblem } from '../../../world/directory-name.ts'
 import type { StorageEntry, Volume } from '../../../world/parts.ts'
-import { parseSize } from '../../../world/sizes.ts'
 import { startTask } from '../../../world/tasks.ts'
-import {
-  addVolume,
-  contentOfName,
-  filePath,
-  findVolume,
-  freeVolume,
-  parseVolumeId,
-  volumesOf,
-} from '../../../world/volumes.ts'
+import { contentOfName, filePath, findVolume, freeVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
 import { type ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { isBaseInUse } from '../qemu/destroy.ts'
-import { shelf } from '../shelf.ts'
 import { backupName } from './backup-name.ts'
 import { needStorage } from './storage.ts'
 
@@ -24,16 +14,8 @@ const AT = '/nodes/{node}/storage/{storage}/content'
 
 export const contentRoutes: Routes = {
   [`GET ${AT}`]: list,
-  [`POST ${AT}`]: allocateVolume,
   [`GET ${AT}/{volume}`]: describe,
-  [`PUT ${AT}/{volume}`]: annotate,
-  // Nobody's ssh leads from a host to itself: it ends so on every host.
-  [`POST ${AT}/{volume}`]: (call) =>
-    startTask(call.world, hostOf(call), 'imgcopy', '', call.who.id, () => {
-      throw new Error('ssh: connection refused')
-    }),
   [`DELETE ${AT}/{volume}`]: remove,
-  'GET /nodes/{node}/storage/{storage}/import-metadata': importMetadata,
 }
 
 function list(call: Call): unknown[] {
@@ -102,47 +84,6 @@ function fullName(volume: Volume): string {
   return volume.parent === undefined ? volume.name : `${volume.parent}/${volume.name}`
 }
 
-function allocateVolume(call: Call): string {
-  const entry = needStorage(call)
-  const host = hostOf(call)
-  const filename = param(call, 'filename')
-  const extension = /\.(raw|qcow2|vmdk)$/.exec(filename)?.[1]
-  const format = call.params.format ?? extension ?? 'raw'
-  if (extension !== undefined && format !== extension) {
-    throw badParameter('format', `different storage formats (${format} != ${extension})`)
-  }
-  const vmid = Number(param(call, 'vmid'))
-  checkName(entry, vmid, filename, format)
-  const name = entry.files ? `${vmid}/${filename}` : filename
-  if (volumesOf(host, entry.id).has(name)) throw failed(`disk image '${filePath(entry, name)}' already exists`)
-  const size = param(call, 'size')
-  if (entry.files && format === 'subvol') throw failed('storage does not support subvol quotas')
-  addVolume(call.world, host, entry, {
-    name,
-    content: 'images',
-    format,
-    // A bare number counts in KiB here.
-    sizeBytes: parseSize(/^\d+$/.test(size) ? `${size}K` : size) ?? 0,
-    vmid,
-    ctimeSeconds: Math.floor(call.world.clock.now() / 1000),
-  })
-  return `${entry.id}:${name}`
-}
-
-/** A directory takes any name with an extension that fits; elsewhere a volume is named after its guest. */
-function checkName(entry: StorageEntry, vmid: number, name: string, format: string): void {
-  if (entry.files) {
-    const problem = imageNameProblem(name)
-    if (problem !== undefined) throw failed(problem)
-    const extension = name.replace(/^.*\./, '')
-    if (extension !== format)
-      throw failed(`illegal name '${name}' - wrong extension for format ('${extension} != '${format}')`)
-    return
-  }
-  const word = format === 'subvol' ? 'subvol' : 'vm'
-  if (!name.startsWith(`${word}-${vmid}-`)) throw failed(`illegal name '${name}' - should be '${word}-${vmid}-*'`)
-}
-
 /** The volume that the path names: `local:iso/x.iso`, or only `iso/x.iso`. */
 function volumeOf(call: Call): { entry: StorageEntry; volid: string } {
   const text = param(call, 'volume')
@@ -195,61 +136,6 @@ function ownerOf(volid: string): string | undefined {
   )
 }
 
-/** Notes and protection are for backups alone. */
-function annotate(call: Call): null {
-  const { entry, volid } = volumeOf(call)
-  requireAccess(call, entry, volid)
-  const volume = findVolume(hostOf(call), volid)
-  const backup = /:backup\//.test(volid)
-  if (call.params.notes !== undefined && !backup) throw failed('only backups can have notes')
-  if (call.params.protected !== undefined && !backup) throw failed("only backups support attribute 'protected'")
-  if (call.params.protected === '1' && !volume?.protected) refuseMoreProtected(call, entry, volid)
-  if (volume === undefined) return annotateMissing(call, volid)
-  if (call.params.notes !== undefined) volume.notes = call.params.notes
-  if (call.params.protected !== undefined) volume.protected = call.params.protected === '1'
-  return null
-}
-
-/** The files beside a backup are written whether it is there or not. Of those, the one that protects it has an effect. */
-function annotateMissing(call: Call, volid: string): null {
-  const marks = shelf(call.world, 'protected-in-vain')
-  if (call.params.protected === '1') marks.set(`${hostOf(call).name}/${volid}`, {})
-  else if (call.params.protected === '0') marks.delete(`${hostOf(call).name}/${volid}`)
-  return null
-}
-
-/** Backups of a guest that are kept from being thrown away, where nobody says how many and one may not do everything. */
-const MOST_PROTECTED = 5
-
-function refuseMoreProtected(call: Call, entry: StorageEntry, volid: string): void {
-  const all = may(call.world, call.who, `/storage/${entry.id}`, 'Datastore.Allocate') ? -1 : MOST_PROTECTED
-  const most = Number(entry.options['max-protected-backups'] ?? all)
-  const owner = ownerOf(volid)
-  if (most < 0 || owner === undefined) return
-  const kept = [...volumesOf(hostOf(call), entry.id).values()].filter(
-    (volume) => volume.protected && ownerOf(`${entry.id}:${volume.name}`) === owner,
-  )
-  if (kept.length >= most)
-    throw failed(`The number of protected backups per guest is limited to ${most} on storage '${entry.id}'`)
-}
-
-/** What a machine in a file would become. The files here hold none: what is told is that they must be unpacked. */
-function importMetadata(call: Call): Record<string, unknown> {
-  const entry = needStorage(call)
-  const name = param(call, 'volume')
-  const unread = entry.files ? directoryNameProblem(name) : undefined
-  if (unread !== undefined) throw failed(unread)
-  const content = contentOfName(name)
-  const problem = accessProblem(call, entry, `${entry.id}:${name}`, content)
-  if (problem !== undefined) throw problem
-  if (!/^(?:dir|nfs|cifs|btrfs|cephfs)$/.test(entry.type)) throw failed('storage does not support the importer API')
-  if (content !== 'import') throw failed(`invalid content type '${content}'`)
-  if (!/\.(?:ova|ovf)$/.test(name)) throw failed('invalid format')
-  if (!volumesOf(hostOf(call), entry.id).has(name)) throw failed(`volume '${entry.id}:${name}' does not exist`)
-  const warnings = name.endsWith('.ova') ? [{ type: 'ova-needs-extracting' }] : []
-  return { type: 'vm', source: name, 'create-args': {}, disks: {}, net: {}, warnings }
-}
-
 /** A volume that is not there is removed without complaint. */
 function remove(call: Call): string | Promise<string | null> {
   const { world } = call
@@ -267,7 +153,7 @@ function remove(call: Call): string | Promise<string | null> {
     needStorage(call)
     if (isBaseInUse(host, volid))
       throw new Error(`base volume '${volid.slice(entry.id.length + 1)}' is still in use by linked clones`)
-    if (findVolume(host, volid)?.protected || shelf(world, 'protected-in-vain').has(`${host.name}/${volid}`))
+    if (findVolume(host, volid)?.protected)
       throw new Error(`cannot remove protected volume '${volid.slice(entry.id.length + 1)}' on '${entry.id}'`)
     await work.pass(world.timing.shortTaskMs)
     freeVolume(host, volid)

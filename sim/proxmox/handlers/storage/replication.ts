@@ -3,12 +3,15 @@ import { isCdrom, isDrive } from '../../../world/guest-config.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest, World } from '../../../world/types.ts'
 import { parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
-import { Answer, type Call, flag, param, type Routes } from '../../call.ts'
+import { badParameter, failed } from '../../api-error.ts'
+import { type Call, flag, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, list, refuseDeletions, things } from '../collection.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
-import { logOf, markForRemoval, noteNew, runSoon, SHELF, statusOf, takeAwayMarked } from './replication-runs.ts'
+import { nextRun } from './calendar.ts'
+
+const SHELF = 'replication'
+const MINUTE_MS = 60_000
 
 const noJob = (id: string) => failed(`no such replication job '${id}'`)
 const guestPath = (id: string) => `/vms/${id.split('-')[0]}`
@@ -38,7 +41,6 @@ const JOBS: Collection = {
       if (other !== id && job.guest === guest && job.target === target)
         throw failed(`replication job for guest '${guest}' to target 'local/${target}' already exists`)
     const source = thing.source ?? call.world.guests.get(guest ?? 0)?.node
-    if (old === undefined) noteNew(call.world, id)
     return { ...thing, guest, jobnum, source }
   },
   row: (_, thing, id) => ({ ...thing, id }),
@@ -47,6 +49,18 @@ const JOBS: Collection = {
     return { ...thing, digest }
   },
   listed: (_, thing) => thing,
+}
+
+/** When a job that is to be removed will be gone: a node looks at its jobs once in a minute. */
+const goneAtMs = new WeakMap<Thing, number>()
+
+/** Removes the jobs whose time has come. A node that is off removes none. */
+function takeAwayMarked(world: World): void {
+  for (const [id, job] of shelf(world, SHELF)) {
+    const node = world.guests.get(Number(job.guest))?.node
+    const isOff = node !== undefined && world.hosts.get(node)?.power === 'off'
+    if ((goneAtMs.get(job) ?? Number.POSITIVE_INFINITY) <= world.clock.now() && !isOff) shelf(world, SHELF).delete(id)
+  }
 }
 
 /** All of this is looked at before it is known whether there is such a job. */
@@ -98,6 +112,19 @@ const routes = collectionRoutes(JOBS)
 export const replicationRoutes: Routes = {
   ...routes,
   'GET /cluster/replication': (call) => list(JOBS, call).sort((a, b) => (textOf(a.id) < textOf(b.id) ? -1 : 1)),
+  // A node runs the jobs of the guests that it has. Nothing is copied here, so no job has run yet.
+  'GET /nodes/{node}/replication': (call) =>
+    [...things(JOBS, call)]
+      .filter(([, job]) => call.world.guests.get(Number(job.guest))?.node === param(call, 'node'))
+      .filter(([id]) => may(call.world, call.who, guestPath(id), 'VM.Audit'))
+      .map(([id, job]) => ({
+        ...job,
+        id,
+        next_sync: nextRun(textOf(job.schedule ?? '*/15'), call.world.clock.now()) ?? 0,
+        last_sync: 0,
+        last_try: 0,
+        fail_count: 0,
+      })),
   'DELETE /cluster/replication/{id}': (call) => {
     const id = param(call, 'id')
     requireRight(call, guestPath(id), 'VM.Replicate')
@@ -110,53 +137,7 @@ export const replicationRoutes: Routes = {
     if (job === undefined) throw failed(`no such job '${id}'`)
     // What was copied goes first: the job goes when its own node has seen to that.
     job.remove_job = flag(call, 'keep') ? 'local' : 'full'
-    markForRemoval(call.world, id)
+    goneAtMs.set(job, (Math.floor(call.world.clock.now() / MINUTE_MS) + 1) * MINUTE_MS)
     return null
   },
-  'GET /nodes/{node}/replication/{id}/log': (call) => {
-    const job = need(call)
-    if (
-      !may(call.world, call.who, `/vms/${textOf(job.guest)}`, 'VM.Audit') &&
-      !may(call.world, call.who, `/nodes/${param(call, 'node')}`, 'Sys.Audit')
-    )
-      throw forbidden()
-    const lines = logOf(call.world, param(call, 'id'), job)
-    const start = Number(call.params.start ?? 0)
-    const shown = lines.slice(start, start + Number(call.params.limit ?? 50))
-    return new Answer(
-      shown.map((t, index) => ({ n: start + index + 1, t })),
-      { total: lines.length },
-    )
-  },
-  'GET /nodes/{node}/replication': (call) =>
-    [...things(JOBS, call)]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .filter(([, job]) => isHere(call, job))
-      .filter(([, job]) => call.params.guest === undefined || textOf(job.guest) === call.params.guest)
-      .filter(([id]) => may(call.world, call.who, guestPath(id), 'VM.Audit'))
-      .map(([id, job]) => statusOf(call.world, id, job)),
-  'GET /nodes/{node}/replication/{id}/status': (call) => {
-    const id = param(call, 'id')
-    const job = need(call)
-    if (!isHere(call, job)) throw noJob(id)
-    requireRight(call, guestPath(id), 'VM.Audit')
-    return statusOf(call.world, id, job)
-  },
-  'POST /nodes/{node}/replication/{id}/schedule_now': (call) => {
-    requireRight(call, guestPath(param(call, 'id')), 'VM.Replicate')
-    need(call)
-    runSoon(call.world, param(call, 'id'))
-    return null
-  },
-}
-
-function need(call: Call): Thing {
-  const job = things(JOBS, call).get(param(call, 'id'))
-  if (job === undefined) throw noJob(param(call, 'id'))
-  return job
-}
-
-/** A node sees to the jobs of the guests that it has. */
-function isHere(call: Call, job: Thing): boolean {
-  return call.world.guests.get(Number(job.guest))?.node === param(call, 'node')
 }

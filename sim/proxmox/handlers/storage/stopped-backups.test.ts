@@ -71,16 +71,3 @@ test('a job that still waits for another is gone at once', async () => {
   )
   assert.equal(await exitOf(client, first), undefined)
 })
-
-test('a configuration in a backup has no mark, and says which disks are in it and in which format', async () => {
-  const client = await site('100')
-  await client.call('PUT', `${NODE}/qemu/100/config`, { scsi1: 'local:1', scsi2: 'local:1,backup=0' })
-  assert.equal(await client.task('POST', `${NODE}/vzdump`, { vmid: '100', storage: 'local' }), 'OK')
-  const [kept] = await client.data<{ volid: string }[]>('GET', `${NODE}/storage/local/content?content=backup`)
-  const text = await client.data<string>('GET', `${NODE}/vzdump/extractconfig?volume=${kept?.volid}`)
-  assert.doesNotMatch(text, /^lock:/m)
-  assert.deepEqual(text.match(/^#qmdump.*$/gm), [
-    '#qmdump#map:scsi0:drive-scsi0:local:qcow2:',
-    '#qmdump#map:scsi1:drive-scsi1:local:raw:',
-  ])
-})

@@ -8,7 +8,6 @@ import { storageOn, usedBytes } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { deletions, STALE } from '../collection.ts'
-import { notMeasured, rrdTimes } from '../node/rrd.ts'
 import type { Thing } from '../shelf.ts'
 import { checkChange, checkNew, checkRemoval, configRow, contentFor, keyAnswer, optionsOf } from './storage-config.ts'
 import { addProblem, ownOptions } from './storage-hooks.ts'
@@ -29,15 +28,6 @@ export const storageRoutes: Routes = {
     const entry = call.world.storages.get(param(call, 'storage'))
     if (entry === undefined) throw badParameter('storage', 'No such storage.')
     return statusRow(call.world, hostOf(call), entry)
-  },
-  'GET /nodes/{node}/storage/{storage}/rrddata': (call) => {
-    const id = param(call, 'storage')
-    if (!call.world.storages.has(id)) throw notMeasured(`pve-storage-9.0/${hostOf(call).name}/${id}`)
-    return rrdTimes(call)
-  },
-  'GET /nodes/{node}/storage/{storage}/identity': (call) => {
-    needStorage(call)
-    throw failed('get_identity not implemented for this plugin at /usr/share/perl5/PVE/Storage/Plugin.pm line 2681.')
   },
 }
 

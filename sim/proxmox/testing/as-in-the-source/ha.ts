@@ -50,17 +50,6 @@ test('HA resources: the id says what they are', async () => {
   assert.deepEqual(await named(), ['vm:100'], 'without a word it is purged')
 })
 
-test('volumes: names fit the storage', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  const at = '/nodes/pve1/storage/local/content'
-  const size = { vmid: '100', size: '1M' }
-  await holds(client, [
-    ['POST', at, { ...size, filename: 'snap-a.qcow2' }, "500 'snap-a.qcow2' is a snapshot filename, not a volume!"],
-    ['POST', at, { ...size, filename: 'disk' }, "500 unable to parse volume filename 'disk'"],
-    ['POST', at, { ...size, filename: 'vm-100-disk-0.raw' }, 'done'],
-  ])
-})
-
 test('HA rules: places and company that cannot all be had', async () => {
   const client = createTestClient({ preset: 'recording' })
   const at = '/cluster/ha/rules'

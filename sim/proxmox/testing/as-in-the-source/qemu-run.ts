@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient, exitOf, type TestClient } from '../../../test-client.ts'
 import { holds } from '../../../testing/answered-rows.ts'
-import { cloudInitPart } from '../../handlers/qemu/cloudinit-data.ts'
-import { monitorRefusal } from '../../handlers/qemu/monitor-rights.ts'
 
 /** What PVE::API2::Qemu says about a VM that runs: its states, its monitor, its agent, its cloud-init drive. */
 
@@ -27,7 +25,6 @@ test('options of the other end of a migration are for root', async () => {
     ['POST', `${VM}/status/stop`, { keepActive: '1' }, rootOnly('keepActive')],
     ['POST', `${VM}/status/shutdown`, { keepActive: '1' }, rootOnly('keepActive')],
     ['POST', `${VM}/status/resume`, { nocheck: '1' }, rootOnly('nocheck')],
-    ['PUT', `${VM}/sendkey`, { key: 'ret', skiplock: '1' }, rootOnly('skiplock')],
   ])
 })
 
@@ -88,24 +85,6 @@ test('a VM that is suspended to disk is off, locked, and goes on where it was', 
   ])
 })
 
-test('the monitor: what each may say', async () => {
-  const client = await siteWithVm()
-  assert.deepEqual(monitorRefusal('info status', false), undefined)
-  assert.deepEqual(monitorRefusal('frob', true), undefined)
-  assert.equal(monitorRefusal('system_reset', false), 'modify')
-  await holds(client, [
-    ['POST', `${VM}/monitor`, { command: 'device_add x' }, "500 root-only command 'device_add'"],
-    ['POST', `${VM}/monitor`, { command: '0' }, '500 no command specified'],
-    [
-      'POST',
-      `${VM}/monitor`,
-      { command: 'frob' },
-      "500 command 'frob' non-existent or not assigned a required permission yet, limiting to root user",
-    ],
-  ])
-  assert.equal(await client.data('POST', `${VM}/monitor`, { command: 'info name' }), 'ERROR: VM 100 not running\n')
-})
-
 test('an agent that is not configured is told from one that does not answer', async () => {
   const client = await siteWithVm()
   await holds(client, [
@@ -120,37 +99,8 @@ test('an agent that is not configured is told from one that does not answer', as
 test('the cloud-init drive is not made anew under somebody else', async () => {
   const client = await siteWithVm({ ide2: 'local:cloudinit', ciupgrade: '0', ciuser: 'x' })
   await holds(client, [['PUT', `${VM}/cloudinit`, undefined, 'done']])
-  assert.deepEqual(await client.data('GET', `${VM}/cloudinit`), [{ key: 'ciuser', value: 'x' }])
   client.datacentre.world.guests.get(100)?.config.set('lock', 'migrate')
   await holds(client, [['PUT', `${VM}/cloudinit`, undefined, '500 VM is locked (migrate)']])
-})
-
-test('cloud-init data, in either form', () => {
-  const resolver = { search: ['host.test'], servers: ['10.0.0.53'] }
-  const part = (type: string, config: Readonly<Record<string, string>>, masked = false) =>
-    cloudInitPart(type, new Map(Object.entries(config)), 100, resolver, masked)
-  const card = { net0: 'virtio=BC:24:11:00:00:01,bridge=vmbr0', net1: 'virtio=BC:24:11:00:00:02' }
-  assert.equal(
-    part('user', { name: 'web.example.test', ciuser: 'root', cipassword: 'secret', ciupgrade: '0' }, true),
-    '#cloud-config\nhostname: web\nmanage_etc_hosts: true\nfqdn: web.example.test\nuser: root\ndisable_root: False\n' +
-      'password: **********\nchpasswd:\n  expire: False\n',
-  )
-  assert.equal(
-    part('network', { ...card, ipconfig0: 'ip=10.1.0.2/20,gw=10.1.0.1,ip6=auto' }),
-    "version: 1\nconfig:\n    - type: physical\n      name: eth0\n      mac_address: 'bc:24:11:00:00:01'\n      subnets:\n" +
-      "      - type: static\n        address: '10.1.0.2'\n        netmask: '255.255.240.0'\n        gateway: '10.1.0.1'\n" +
-      "      - type: ipv6_slaac\n    - type: nameserver\n      address:\n      - '10.0.0.53'\n      search:\n      - 'host.test'\n",
-  )
-  assert.equal(
-    part('network', { ...card, ostype: 'win11', ipconfig1: 'ip=dhcp,ip6=fd00::2/64', nameserver: '1.1.1.1 9.9.9.9' }),
-    'auto lo\niface lo inet loopback\n\n        dns_nameservers 1.1.1.1 9.9.9.9\n        dns_search host.test\n' +
-      'auto eth1\niface eth1 inet dhcp\niface eth1 inet6 static\n        address fd00::2\n        netmask 64\n',
-  )
-  assert.match(part('meta', card), /^instance-id: [0-9a-f]{40}\n$/)
-  assert.match(
-    part('meta', { ...card, citype: 'configdrive2' }),
-    /^\{\n {5}"uuid": "[0-9a-f]{40}",\n {5}"network_config"/,
-  )
 })
 
 test('what was suspended to disk may be thrown away, with its VM or without', async () => {

@@ -6,7 +6,6 @@ import { holds } from '../../../testing/answered-rows.ts'
 /** What PVE::API2::ReplicationConfig, ::Replication and PVE::ReplicationState say. */
 const AT = '/cluster/replication'
 const JOB = { id: '114-0', type: 'local', target: 'still-fawn' }
-const OF_NODE = `${HOST}/replication/114-0`
 
 type Row = Record<string, unknown>
 
@@ -45,7 +44,6 @@ test('replication: a job that is deleted is marked, and goes when its node has l
   await client.data('POST', AT, JOB)
   await client.data('DELETE', `${AT}/114-0`)
   assert.equal((await client.data<Row[]>('GET', AT))[0]?.remove_job, 'full')
-  assert.equal((await client.data<Row>('GET', `${OF_NODE}/status`)).next_sync, 1)
   await client.pass(60_000)
   assert.deepEqual(await client.data('GET', AT), [])
   await client.data('POST', AT, JOB)
@@ -54,31 +52,6 @@ test('replication: a job that is deleted is marked, and goes when its node has l
   assert.equal((await client.call('DELETE', `${AT}/114-0?keep=1&force=1`)).status, 400)
   await client.data('DELETE', `${AT}/114-0?force=1`)
   assert.deepEqual(await client.data('GET', AT), [])
-})
-
-test('replication: copies are made in the first minute and then at the times that are set', async () => {
-  const client = await withGuest()
-  await client.data('POST', AT, JOB)
-  const fresh = await client.data<Row>('GET', `${OF_NODE}/status`)
-  assert.deepEqual(
-    [fresh.last_sync, fresh.last_try, fresh.fail_count, fresh.next_sync, fresh.vmtype, fresh.duration],
-    [0, 0, 0, 900, 'qemu', undefined],
-  )
-  const log = async () => (await client.data<{ t: string }[]>('GET', `${OF_NODE}/log`)).map(({ t }) => t)
-  assert.deepEqual(await log(), ['unable to open file - No such file or directory'])
-  await client.pass(60_000)
-  const once = await client.data<Row>('GET', `${OF_NODE}/status`)
-  const first = Number(once.last_sync)
-  assert.ok(first > 0 && first <= client.clock.now() / 1000 && first > client.clock.now() / 1000 - 61)
-  assert.equal(Number(once.next_sync), (Math.floor(first / 900) + 1) * 900)
-  assert.match((await log())[0] ?? '', /114-0: start replication job$/)
-  await client.pass(900_000)
-  assert.equal((await client.data<Row>('GET', `${OF_NODE}/status`)).last_sync, once.next_sync)
-  assert.equal(await client.data('POST', `${OF_NODE}/schedule_now`), null)
-  await client.pass(60_000)
-  assert.ok(Number((await client.data<Row>('GET', `${OF_NODE}/status`)).last_sync) > Number(once.next_sync))
-  const elsewhere = await client.call('GET', '/nodes/still-fawn/replication/114-0/status')
-  assert.equal(elsewhere.reason, "no such replication job '114-0'")
 })
 
 test('replication: each call asks for its own right', async () => {
@@ -95,7 +68,4 @@ test('replication: each call asks for its own right', async () => {
   const replicate = '403 Permission check failed (/vms/114, VM.Replicate)'
   assert.equal(await refused('GET', `${AT}/114-0`), audit)
   assert.equal(await refused('DELETE', `${AT}/114-0?force=1`), replicate)
-  assert.equal(await refused('GET', `${OF_NODE}/status`), audit)
-  assert.equal(await refused('GET', `${OF_NODE}/log`), '403 Permission check failed')
-  assert.equal(await refused('POST', `${OF_NODE}/schedule_now`), replicate)
 })

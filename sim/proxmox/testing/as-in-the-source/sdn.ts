@@ -239,92 +239,11 @@ test('while somebody holds the lock only they write', async () => {
   assert.deepEqual(await client.data('GET', ZONES), [])
 })
 
-test('fabrics: nodes have addresses of their own in the prefix, and what uses a fabric keeps it', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  const at = '/cluster/sdn/fabrics/fabric'
-  const node = '/cluster/sdn/fabrics/node/fab'
-  const fabric = { id: 'fab', protocol: 'openfabric', ip_prefix: '10.7.0.0/24' }
-  const add = { node_id: 'pve1', protocol: 'openfabric', interfaces: 'name=eth0' }
-  await holds(client, [
-    ['GET', `${at}/fab`, undefined, "500 fabric 'fab' does not exist in configuration"],
-    ['POST', node, { ...add, ip: '10.7.0.1' }, "500 adding node failed: fabric 'fab' does not exist in configuration"],
-    ['POST', at, fabric, 'ok'],
-    ['POST', at, fabric, "500 adding fabric failed: fabric 'fab' already exists in config"],
-    [
-      'POST',
-      node,
-      add,
-      "500 adding node failed: node 'pve1' does not have an IP configured for this fabric prefix 10.7.0.0/24",
-    ],
-    [
-      'POST',
-      node,
-      { ...add, ip: '10.8.0.1' },
-      '500 adding node failed: node IP 10.8.0.1 is outside the IP prefix 10.7.0.0/24 of the fabric',
-    ],
-    ['POST', node, { ...add, ip: '10.7.0.1' }, 'ok'],
-    [
-      'POST',
-      node,
-      { ...add, ip: '10.7.0.1' },
-      "500 adding node failed: node 'pve1' already exists in config for fabric fab",
-    ],
-    ['POST', ZONES, { zone: 'x1', type: 'vxlan', fabric: 'fab' }, 'ok'],
-    [
-      'DELETE',
-      `${at}/fab`,
-      undefined,
-      '500 deleting fabric failed: this fabric is still used in the VXLAN zone "x1" at …',
-    ],
-    ['DELETE', `${ZONES}/x1`, undefined, 'ok'],
-  ])
-  const rows = await client.data<{ id: string; state: string }[]>('GET', `${at}?pending=1`)
-  assert.deepEqual(
-    rows.map(({ id, state }) => [id, state]),
-    [['fab', 'new']],
-  )
-  assert.equal((await client.data<unknown[]>('GET', node)).length, 1)
-  await holds(client, [['DELETE', `${at}/fab`, undefined, 'ok']])
-  assert.deepEqual(await client.data('GET', '/cluster/sdn/fabrics/all'), { fabrics: [], nodes: [] })
-})
-
-test('the bridges of a host have the virtual networks that are in effect there beside them', async () => {
-  const client = createTestClient()
-  const [here = '', there = ''] = client.datacentre.world.hosts.keys()
-  type Row = {
-    readonly iface: string
-    readonly type: string
-    readonly ipam?: number
-    readonly comments?: string | null
-  }
-  const vnets = async (node: string, type: string) => {
-    const rows = await client.data<readonly Row[]>('GET', `/nodes/${node}/network${type}`)
-    return rows.filter((row) => row.type === 'vnet').map(({ iface, ipam, comments }) => [iface, ipam, comments])
-  }
-  await holds(client, [
-    ['POST', ZONES, { zone: 'z1', type: 'simple', nodes: here, ipam: 'pve' }, 'ok'],
-    ['POST', VNETS, { vnet: 'shop', zone: 'z1', alias: 'the shop' }, 'ok'],
-  ])
-  assert.deepEqual(await vnets(here, '?type=any_bridge'), [], 'not applied yet')
-  await client.task('PUT', '/cluster/sdn')
-  for (const type of ['any_bridge', 'include_sdn', 'vnet'])
-    assert.deepEqual(await vnets(here, `?type=${type}`), [['shop', 1, 'the shop']], type)
-  for (const type of ['', '?type=any_local_bridge', '?type=bridge']) assert.deepEqual(await vnets(here, type), [], type)
-  assert.deepEqual(await vnets(there, '?type=any_bridge'), [], 'the zone is not on that host')
-})
-
 test('sections: what each sort needs, what is there from the start, and what is still to come', async () => {
   const client = createTestClient({ preset: 'recording' })
   const at = '/cluster/sdn'
   await holds(client, [
     ['POST', `${at}/zones`, { zone: 'f1', type: 'faucet' }, "500 missing value for required option 'dp-id'"],
-    ['POST', `${at}/ipams`, { ipam: 'n1', type: 'netbox' }, "500 missing value for required option 'url'"],
-    [
-      'POST',
-      `${at}/ipams`,
-      { ipam: 'pve', type: 'pve' },
-      "500 create sdn ipam object failed: sdn ipam object ID 'pve' already defined",
-    ],
     [
       'POST',
       `${at}/controllers`,

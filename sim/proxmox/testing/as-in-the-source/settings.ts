@@ -138,7 +138,6 @@ test('replication: jobs, and guests that have one', async () => {
     ],
     ['PUT', `${at}/700-7`, { comment: 'x' }, "500 no such job '700-7'"],
     ['GET', `${at}/700-7`, undefined, "500 no such replication job '700-7'"],
-    ['GET', `/nodes/${a}/replication/700-7/log`, undefined, "500 no such replication job '700-7'"],
     [
       'DELETE',
       `/nodes/${a}/qemu/700`,
@@ -152,26 +151,4 @@ test('replication: jobs, and guests that have one', async () => {
   ])
   await client.pass(60_000)
   assert.deepEqual(await client.data('GET', at), [], 'purged with its guest')
-})
-
-test('subscription: a key is written down and checked by nobody', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  const at = '/nodes/pve1/subscription'
-  const none = await client.data<Record<string, string>>('GET', at)
-  assert.deepEqual([none.status, none.message], ['notfound', 'There is no subscription key'])
-  assert.match(none.serverid ?? '', /^[0-9A-F]{32}$/)
-  await holds(client, [
-    ['POST', at, {}, 'ok'],
-    ['PUT', at, { key: 'nonsense' }, { key: 'value does not match the regex pattern' }],
-    [
-      'PUT',
-      at,
-      { key: 'pve1c-arm-0123456789' },
-      "500 subscription key is for the 'arm64' architecture, but this host is 'amd64'",
-    ],
-  ])
-  assert.match(String(await asked(client, 'PUT', at, { key: 'pve1c-0123456789' })), /^500 /)
-  assert.equal((await client.data<Record<string, string>>('GET', at)).key, 'pve1c-0123456789')
-  await holds(client, [['DELETE', at, undefined, 'ok']])
-  assert.equal((await client.data<Record<string, string>>('GET', at)).status, 'notfound')
 })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient, type TestClient } from '../../../test-client.ts'
 import { type AnsweredRow, holds as answeredBy, type Params } from '../../../testing/answered-rows.ts'
-import { putFile } from '../../../world/presets.ts'
 
 /** What PVE::API2::Storage::Config and the options of the storage plugins say. */
 async function asked(client: TestClient, method: string, path: string, params?: Params): Promise<unknown> {
@@ -141,30 +140,4 @@ test('storage: what a type adds, drops and looks for when it is made', async () 
   assert.deepEqual(JSON.parse(refused.body).errors, {
     'content-dirs': "invalid format - invalid override 'iso=../up'\n",
   })
-})
-
-test('prune_backups: what was given another name is told as such, and stays', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  const { world } = client.datacentre
-  const host = world.hosts.get('pve1')
-  assert.ok(host !== undefined)
-  const names = ['mine.tar.zst', 'vzdump-qemu-100-kept.vma.zst', 'vzdump-qemu-100-2026_11_01-01_00_00.vma.zst']
-  for (const name of names) putFile(world, host, 'local', `backup/${name}`, { format: 'vma.zst', sizeBytes: 1 })
-  const at = '/nodes/pve1/storage/local/prunebackups?prune-backups=keep-last%3D1'
-  const marks = async (more: string) =>
-    (await client.data<Record<string, unknown>[]>('GET', `${at}${more}`)).map(({ type, vmid, mark }) => [
-      type,
-      vmid,
-      mark,
-    ])
-  assert.deepEqual(await marks(''), [
-    ['qemu', 100, 'keep'],
-    ['unknown', undefined, 'renamed'],
-    ['qemu', 100, 'renamed'],
-  ])
-  for (const less of ['&vmid=100', '&type=qemu'])
-    assert.deepEqual(await marks(less), [
-      ['qemu', 100, 'keep'],
-      ['qemu', 100, 'renamed'],
-    ])
 })

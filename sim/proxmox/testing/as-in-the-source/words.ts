@@ -49,20 +49,6 @@ test('[T-08] firewall: a type of ICMP is no port of the source, and stands alone
   ])
 })
 
-test('[T-08] a realm is synced in a scope that somebody says', async () => {
-  const realm = { realm: 'l1', type: 'ldap', base_dn: 'dc=x', server1: 'h', user_attr: 'uid' }
-  const scope = 'scope: Not passed as parameter and not defined in realm default sync options.'
-  await holds(createTestClient(), [
-    ['POST', '/access/domains', realm, 'ok'],
-    ['POST', '/access/domains/nope/sync', {}, 'realm: Realm does not exist.'],
-    ['POST', '/access/domains/l1/sync', {}, scope],
-    ['POST', '/access/domains/l1/sync', { scope: 'users' }, 'a task'],
-    ['PUT', '/access/domains/l1', { 'sync-defaults-options': 'scope=both' }, 'ok'],
-    ['POST', '/access/domains/l1/sync', {}, 'a task'],
-    ['POST', '/access/domains/pve/sync', {}, "500 Cannot sync realm type 'pve'! Only LDAP/AD realms can be synced."],
-  ])
-})
-
 test('[T-08] storages: one that another stands on stays; an upload has a file', async () => {
   const used = "500 delete storage failed: can't remove storage - storage is used as base of another storage"
   await holds(createTestClient(), [
@@ -132,34 +118,5 @@ test('[T-08] what cannot be seen in an image is said with it', async () => {
     made({ efidisk0: `${image},efitype=4m` }, `efidisk0: ${unsaid('pre-enrolled-keys')}`),
     made({ tpmstate0: image }, `tpmstate0: ${unsaid('version')}`),
     made({ tpmstate0: `${image},version=v2.0` }, 'a task'),
-  ])
-})
-
-test('[T-08] a processor keeps what it is made of', async () => {
-  const models = '/cluster/qemu/custom-cpu-models'
-  await holds(createTestClient(), [
-    ['POST', models, { cputype: 'custom-lab', 'reported-model': 'host' }, 'ok'],
-    ['PUT', `${models}/custom-lab`, { delete: 'reported-model' }, "500 cannot delete 'reported-model'"],
-    ['PUT', `${models}/custom-lab`, { delete: 'cputype' }, "500 cannot delete 'cputype'"],
-  ])
-})
-
-test('[T-08] a storage keeps as many protected backups of a guest as it says', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  await client.task('POST', '/nodes/pve1/qemu', { vmid: '100', scsi0: 'local:1' })
-  await client.data('PUT', '/storage/local', { 'max-protected-backups': '1' })
-  for (let made = 0; made < 2; made++) {
-    assert.equal(await client.task('POST', '/nodes/pve1/vzdump', { vmid: '100', storage: 'local' }), 'OK')
-    await client.pass(5_000)
-  }
-  const all = await client.data<{ volid: string }[]>('GET', '/nodes/pve1/storage/local/content?content=backup')
-  const [first, second] = all.map(({ volid }) => `/nodes/pve1/storage/local/content/${encodeURIComponent(volid)}`)
-  const limit = "500 The number of protected backups per guest is limited to 1 on storage 'local'"
-  await holds(client, [
-    ['PUT', first ?? '', { protected: '1' }, 'ok'],
-    ['PUT', first ?? '', { protected: '1' }, 'ok'],
-    ['PUT', second ?? '', { protected: '1' }, limit],
-    ['PUT', first ?? '', { protected: '0' }, 'ok'],
-    ['PUT', second ?? '', { protected: '1' }, 'ok'],
   ])
 })
