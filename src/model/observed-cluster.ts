@@ -16,6 +16,8 @@ export interface ObservedCluster {
   readonly api: YesNoUnknown
   /** The declared endpoint, where only a server answers by its own address. */
   readonly silentEndpoint?: string
+  /** The same, where it answers again and again later than a server by its own address, and how late. */
+  readonly slowEndpoint?: { readonly endpoint: string; readonly ms: number }
   readonly identity?: ClusterIdentity
   /** Every node that is declared, or has a Node object, or is on a machine with our mark. */
   readonly nodes: readonly ObservedNode[]

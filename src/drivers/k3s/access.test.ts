@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+import { createVirtualClock } from '../../../sim/virtual-clock.ts'
 import { endpointUrl } from '../../k3s/config.ts'
 import { WireFailure } from '../../lib/wire.ts'
 import { clusterSpec } from '../../plan/clusters/testing/fixture.ts'
@@ -90,4 +91,111 @@ test('a declared endpoint that is silent is said, and used again as soon as it a
   assert.equal(await look(), undefined)
   assert.deepEqual(asked, [declared])
   await access.close()
+})
+
+describe('a declared endpoint that answers late', () => {
+  const { servers, ...rest } = clusterSpec('s1 s2 s3')
+  const spec = { ...rest, servers: servers.map((one, at) => ({ ...one, nodeIps: [`192.168.4.8${at}`] })) }
+  const declared = endpointUrl(spec)
+
+  /** Looks in turn, each with what the endpoint and the servers take to answer. */
+  async function looks(
+    turns: readonly (readonly [endpointMs: number, serversMs: number])[],
+  ): Promise<readonly string[]> {
+    const clock = createVirtualClock(START)
+    let [endpointMs, serversMs] = [0, 0]
+    const access = createAccess(
+      { name: 'homelab', spec } as unknown as Parameters<typeof createAccess>[0],
+      {
+        clock,
+        openKubernetes: ({ endpoint }: { readonly endpoint: string }) => ({
+          send: async (_request: unknown, signal: AbortSignal) => {
+            await clock.sleep(endpoint === declared ? endpointMs : serversMs, signal)
+            if (signal.aborted) throw new WireFailure('maybe', 'ETIMEDOUT', 'too late')
+            return { status: 200, reason: '', headers: {}, body: '{"kind":"NodeList","items":[]}' }
+          },
+          close: async () => {},
+        }),
+      } as unknown as ClusterDeps,
+    )
+    const said: string[] = []
+    for (const turn of turns) {
+      ;[endpointMs, serversMs] = turn
+      const looking = access.nodes(secrets, new AbortController().signal)
+      await clock.advanceTo(clock.now() + 30_000)
+      const answer = await looking
+      said.push(
+        answer.api !== 'yes'
+          ? answer.api
+          : answer.silentEndpoint !== undefined
+            ? 'silent'
+            : answer.slowEndpoint !== undefined
+              ? `slow ${answer.slowEndpoint.ms}`
+              : 'well',
+      )
+    }
+    return said
+  }
+
+  const rows: readonly [string, Parameters<typeof looks>[0], readonly string[]][] = [
+    [
+      'late once is chance',
+      [
+        [3000, 10],
+        [10, 10],
+        [10, 10],
+      ],
+      ['well', 'well', 'well'],
+    ],
+    [
+      'late again and again is said, with how late',
+      [
+        [3000, 10],
+        [3000, 10],
+        [4000, 10],
+        [4000, 10],
+      ],
+      ['well', 'slow 3000', 'slow 3000', 'slow 4000'],
+    ],
+    [
+      'it is used again as soon as it answers in time',
+      [
+        [3000, 10],
+        [3000, 10],
+        [10, 10],
+        [10, 10],
+      ],
+      ['well', 'slow 3000', 'well', 'well'],
+    ],
+    [
+      'all late is no fault of the endpoint',
+      [
+        [3000, 3000],
+        [3000, 3000],
+        [3000, 3000],
+      ],
+      ['well', 'well', 'well'],
+    ],
+    [
+      'one that was silent and answers late is slow',
+      [
+        [60_000, 10],
+        [60_000, 10],
+        [3000, 10],
+        [3000, 10],
+      ],
+      ['silent', 'silent', 'silent', 'slow 3000'],
+    ],
+    [
+      'one that was slow and is silent is silent',
+      [
+        [3000, 10],
+        [3000, 10],
+        [60_000, 10],
+        [60_000, 10],
+      ],
+      ['well', 'slow 3000', 'slow 3000', 'silent'],
+    ],
+  ]
+  for (const [what, turns, said] of rows) test(what, async () => assert.deepEqual(await looks(turns), said))
 })

@@ -16,6 +16,8 @@ export type NodesAnswer =
       readonly nodes: readonly Foreign[]
       /** The declared endpoint, if it did not answer: people and agents use no other address. */
       readonly silentEndpoint?: string
+      /** The same, if it answers later than the servers do, and how late. */
+      readonly slowEndpoint?: { readonly endpoint: string; readonly ms: number }
     }
   | { readonly api: Exclude<YesNoUnknown, 'yes'>; readonly message: string }
 
@@ -43,6 +45,10 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
   let credentials: (AdminCredentials & { readonly caHash: string }) | undefined
   let good: string | undefined
   let learnt: readonly string[] = []
+  const declared = endpointUrl(declaration.spec)
+  // A call of the declared endpoint goes on when nobody waits for it any more: only its end tells late from silent.
+  let pending: Promise<Asked<readonly Foreign[]>> | undefined
+  let lateMs: number | undefined
 
   function admin(secrets: ClusterSecrets): AdminCredentials | undefined {
     const now = deps.clock.now()
@@ -87,24 +93,73 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
     return within(deps, patience, signal, (limited) => chosen.client.list(NODES, {}, limited))
   }
 
+  async function askDeclared(secrets: ClusterSecrets, signal: AbortSignal): Promise<Asked<readonly Foreign[]>> {
+    const beganMs = deps.clock.monotonicMs()
+    const answer = await ask(declared, secrets, signal)
+    const tookMs = deps.clock.monotonicMs() - beganMs
+    lateMs = answer.is === 'answer' && tookMs >= patient() ? tookMs / realMs(deps.clock, 1) : undefined
+    return answer
+  }
+
+  const patient = () => realMs(deps.clock, LIMITS.endpointAnswerMs)
+
+  /** Gives up waiting for the declared endpoint while another address answers, and lets the call end by itself. */
+  async function declaredSoon(secrets: ClusterSecrets, signal: AbortSignal): Promise<Asked<readonly Foreign[]>> {
+    pending ??= askDeclared(secrets, signal).finally(() => {
+      pending = undefined
+    })
+    const over = new AbortController()
+    const late = deps.clock.sleep(patient(), over.signal).then(() => TOO_LATE)
+    const answer = await Promise.race([pending, late])
+    over.abort()
+    return answer
+  }
+
+  /** An address that answers while the declared endpoint would still be waited for. */
+  async function quickOne(
+    others: readonly string[],
+    secrets: ClusterSecrets,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const beganMs = deps.clock.monotonicMs()
+    const answers = await Promise.all(
+      others.map(async (endpoint) => {
+        const { is } = await ask(endpoint, secrets, signal, LIMITS.endpointAnswerMs)
+        return { endpoint, is, tookMs: deps.clock.monotonicMs() - beganMs }
+      }),
+    )
+    const quick = answers.filter(({ is, tookMs }) => is === 'answer' && tookMs < patient())
+    return quick.sort((a, b) => a.tookMs - b.tookMs)[0]?.endpoint
+  }
+
   return {
     async nodes(secrets, signal) {
       const all = endpointsOf(declaration, learnt)
-      const declared = endpointUrl(declaration.spec)
       const first = good !== undefined && all.includes(good) ? good : declared
       const failed: Asked<readonly Foreign[]>[] = []
       // An endpoint that was silent is asked again beside the server that answered: it is used as soon as it is back.
       const [tried, back] = await Promise.all([
-        ask(first, secrets, signal),
-        first === declared ? undefined : ask(declared, secrets, signal, LIMITS.endpointAnswerMs),
+        first === declared ? askDeclared(secrets, signal) : ask(first, secrets, signal),
+        first === declared ? Promise.resolve(undefined) : declaredSoon(secrets, signal),
       ])
       if (back?.is === 'answer') {
         good = declared
         return { api: 'yes', nodes: back.value }
       }
+      if (tried.is === 'answer' && first === declared) {
+        // Late once may be chance. From now on a server that answers sooner is asked beside it.
+        const others = lateMs === undefined ? [] : all.filter((endpoint) => endpoint !== declared)
+        good = (await quickOne(others, secrets, signal)) ?? declared
+        return { api: 'yes', nodes: tried.value }
+      }
       if (tried.is === 'answer') {
         good = first
-        return { api: 'yes', nodes: tried.value, ...(first === declared ? {} : { silentEndpoint: declared }) }
+        const slow = lateMs === undefined ? undefined : { endpoint: declared, ms: lateMs }
+        return {
+          api: 'yes',
+          nodes: tried.value,
+          ...(slow === undefined ? { silentEndpoint: declared } : { slowEndpoint: slow }),
+        }
       }
       failed.push(tried)
       const others = all.filter((endpoint) => endpoint !== first && endpoint !== declared)
@@ -134,6 +189,13 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
       ways.clear()
     },
   }
+}
+
+const TOO_LATE: Asked<never> = {
+  is: 'silence',
+  sent: 'maybe',
+  code: 'ETIMEDOUT',
+  message: 'the declared endpoint did not answer in time',
 }
 
 /** The endpoint first; then every server by its own address, which its certificate carries as well. */

@@ -25,7 +25,13 @@ export async function observeCluster(
   const { declaration, deps, memory } = looker
   const secrets = await deps.vault.read(declaration.name)
   const names = new Set([...specsOf(declaration).keys(), ...surroundings.nodes.keys()])
-  const { api, silentEndpoint, seen, answered, asked } = await lookAround(looker, surroundings, secrets, names, signal)
+  const { api, silentEndpoint, slowEndpoint, seen, answered, asked } = await lookAround(
+    looker,
+    surroundings,
+    secrets,
+    names,
+    signal,
+  )
   for (const name of seen.keys()) names.add(name)
   const client = api === 'yes' && secrets !== undefined ? looker.access.client(secrets) : undefined
   const further = await askFurther(looker, client, secrets, names, seen, signal)
@@ -38,6 +44,7 @@ export async function observeCluster(
   return {
     api,
     ...optional('silentEndpoint', silentEndpoint),
+    ...optional('slowEndpoint', slowEndpoint),
     ...(secrets === undefined
       ? {}
       : {
@@ -195,13 +202,16 @@ function etcdIsMute(
   return running.length > 0 && running.every(({ etcd }) => etcd === undefined)
 }
 
-function apiOf(asked: NodesAnswer): Pick<ClusterAnswers, 'api' | 'silentEndpoint'> {
-  return { api: asked.api, ...optional('silentEndpoint', asked.api === 'yes' ? asked.silentEndpoint : undefined) }
+function apiOf(asked: NodesAnswer): Pick<ClusterAnswers, 'api' | 'silentEndpoint' | 'slowEndpoint'> {
+  if (asked.api !== 'yes') return { api: asked.api }
+  const { api, silentEndpoint, slowEndpoint } = asked
+  return { api, ...optional('silentEndpoint', silentEndpoint), ...optional('slowEndpoint', slowEndpoint) }
 }
 
 interface ClusterAnswers {
   readonly api: YesNoUnknown
   readonly silentEndpoint?: string
+  readonly slowEndpoint?: NonNullable<ObservedCluster['slowEndpoint']>
   readonly seen: ReadonlyMap<string, ObservedKubeNode>
   readonly answered: AnsweringNodes
   /** Everybody who was asked. */

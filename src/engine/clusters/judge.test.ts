@@ -55,6 +55,11 @@ test('a cluster whose nodes are Ready is Ready when its declared endpoint answer
   assert.deepEqual([silent?.status, silent?.reason], ['False', 'EndpointSilent'])
   assert.match(silent?.message ?? '', /192\.168\.4\.79.*does not answer/)
   assert.equal(ready(look('NotReady', url))?.reason, 'Ready', 'a node that is not well is said first')
+  const plan = look('Ready')
+  const slow = { ...plan, observed: { ...plan.observed, slowEndpoint: { endpoint: url, ms: 3210 } } }
+  assert.deepEqual([ready(slow)?.status, ready(slow)?.reason], ['False', 'EndpointSlow'])
+  assert.match(ready(slow)?.message ?? '', /192\.168\.4\.79.*answers only after 3\.2 s/)
+  assert.equal(isClusterSettled(slow, false), true, 'a slow one keeps no command waiting')
   assert.equal(isClusterSettled(look('Ready'), false), true)
   assert.equal(isClusterSettled(look('Ready', url), false), false)
 })

@@ -150,16 +150,18 @@ function conditionsOf(
       ? { type: 'Ready', status: 'True', reason: 'Off', message: hold.reason }
       : observed.silentEndpoint !== undefined && isWell(look)
         ? { type: 'Ready', status: 'False', reason: 'EndpointSilent', message: silence(observed.silentEndpoint) }
-        : observed.api === 'yes' && isWell(look)
-          ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: decision.faultTolerance }
-          : decision.phase === 'Unknown'
-            ? { type: 'Ready', status: 'Unknown', reason: 'NotSeen', message: 'its API does not answer' }
-            : {
-                type: 'Ready',
-                status: 'False',
-                reason: decision.phase,
-                message: wait === undefined ? unready(look) : `waits for ${wait.awaits}`,
-              }
+        : observed.slowEndpoint !== undefined && isWell(look)
+          ? { type: 'Ready', status: 'False', reason: 'EndpointSlow', message: slowness(observed.slowEndpoint) }
+          : observed.api === 'yes' && isWell(look)
+            ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: decision.faultTolerance }
+            : decision.phase === 'Unknown'
+              ? { type: 'Ready', status: 'Unknown', reason: 'NotSeen', message: 'its API does not answer' }
+              : {
+                  type: 'Ready',
+                  status: 'False',
+                  reason: decision.phase,
+                  message: wait === undefined ? unready(look) : `waits for ${wait.awaits}`,
+                }
   const stalled: Omit<Condition, 'sinceMs'> =
     refused === undefined
       ? { type: 'Stalled', status: 'False', reason: 'Progressing', message: '' }
@@ -169,6 +171,10 @@ function conditionsOf(
 
 function silence(endpoint: string): string {
   return `all nodes are Ready, but ${endpoint}, the declared endpoint, does not answer; only the servers' own addresses do`
+}
+
+function slowness({ endpoint, ms }: NonNullable<ClusterPlan['observed']['slowEndpoint']>): string {
+  return `all nodes are Ready, but ${endpoint}, the declared endpoint, answers only after ${(ms / 1000).toFixed(1)} s; the servers' own addresses answer sooner`
 }
 
 /** Every declared node is Ready, or off and meant to be. */
