@@ -158,6 +158,7 @@ async function objection(words: readonly string[]): Promise<string | undefined> 
 const LEAST: Readonly<Record<string, number>> = {
   'cluster replace': 2,
   'cluster remove-member': 2,
+  'cluster forget': 2,
   'cluster rotate': 2,
   'machine exec': 1,
   'ask approve': 1,

@@ -290,7 +290,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(state())
   verb(
     'cluster <what> [cluster] [words...]',
-    'kubeconfig, upgrade, backup, restore, replace, rotate, remove-member, recover or escrow: operations on one cluster',
+    'kubeconfig, upgrade, backup, restore, replace, rotate, remove-member, forget, recover or escrow: operations on one cluster',
     () => import('./verbs/cluster.ts'),
   )
     .option('--merge', 'kubeconfig: write it into the kubeconfig instead of printing it')

@@ -337,6 +337,8 @@ export const LIMITS = {
   kubeconfigFileBytes: 262_144,
   /** A settled node is asked over its shell at most so often; everything else about it comes from the API. */
   nodeFactsMs: 600_000,
+  /** A server that Git took out and that nobody can reach is dead after this long, where no evictAfter says otherwise. */
+  evictUndeclaredMs: 86_400_000,
   snapshotListMs: 60_000,
   /** Certificates of K3s that end sooner are told. K3s renews them at a start within their last 90 days (120 in newer releases). */
   certificatesEndMs: 30 * 24 * 3_600_000,

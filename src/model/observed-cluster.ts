@@ -281,6 +281,20 @@ export interface ClusterRequests {
   readonly replace: readonly ReplaceOrder[]
   /** Ids of etcd members that a person wants gone. */
   readonly removeMembers: readonly string[]
+  /** Servers that a person says are dead. */
+  readonly forget?: readonly ForgetOrder[]
+}
+
+/**
+ * A person's word that a server which nobody can reach is dead: it is not stopped before its member is removed. It holds
+ * for the member and the Node that were shown, and is over when they are gone or the server is back.
+ */
+export interface ForgetOrder {
+  readonly node: string
+  readonly atMs: number
+  readonly member?: string
+  /** Of its Node. */
+  readonly createdMs?: number
 }
 
 /** An order to replace a node. It stands until the machine that it names is gone. */

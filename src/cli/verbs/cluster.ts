@@ -1,3 +1,4 @@
+import { planForget } from '../../plan/clusters/forget.ts'
 import { replacementSaid } from '../../plan/clusters/replace.ts'
 import { rolloutId } from '../../plan/clusters/rollout.ts'
 import { planRotation, type Rotation } from '../../plan/clusters/rotate.ts'
@@ -7,6 +8,7 @@ import { changeRequests, withoutRequest } from '../clusters/requests.ts'
 import { closing } from '../load.ts'
 import { note } from '../output.ts'
 import { clean } from '../render/text.ts'
+import { saidYes } from '../said-yes.ts'
 import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 import { backup } from './cluster/backup.ts'
 import { type ClusterCommand, findCluster } from './cluster/find.ts'
@@ -49,6 +51,39 @@ const removeMember: ClusterCommand = async (runtime, { cluster, state, words }) 
   }))
   const message = `the etcd member ${id} will be removed if it belongs to no node`
   await noteOperation(runtime, store.it, cluster.key, 'remove-member', 'done', message)
+  runtime.out.write(`${cluster.key}: ${message}\n`)
+  return EXIT.ok
+}
+
+/** Takes a person's word that a server which nobody can reach is dead. What croft believes of it is shown first. */
+const forget: ClusterCommand = async (runtime, { cluster, estate, directory, state, words }, options) => {
+  const [node] = words
+  if (node === undefined)
+    throw new UsageError(`Name the dead server, as croft plan shows it: croft cluster forget ${cluster.name} s3.`)
+  await using store = closing(await openState(runtime, state))
+  await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
+  const { observed } = await opened.it.look()
+  const plan = planForget(cluster.spec, observed, node, runtime.clock.now())
+  if ('refused' in plan) {
+    await noteOperation(runtime, store.it, cluster.key, 'forget', 'refused', `${node}: ${plan.refused}`)
+    throw new CliError(`${clean(plan.refused)}. ${clean(plan.allow)}.`)
+  }
+  runtime.out.write(`${plan.believed.map((line) => `${clean(line, 500)}.\n`).join('')}`)
+  runtime.out.write(`If ${node} still runs somewhere, its pods run twice from now on.\n`)
+  if (options.yes !== true) {
+    if (!runtime.interactive)
+      throw new CliError(`croft cluster forget needs a yes. Nobody is at the terminal: say --yes.`)
+    if (!saidYes(await runtime.ask(`Is ${node} dead for good? [y/N] `))) {
+      note(runtime, `Nothing was done: forget was not confirmed.`)
+      return EXIT.failed
+    }
+  }
+  await changeRequests(store.it, cluster.name, (requests) => ({
+    ...requests,
+    forget: [...(requests.forget ?? []).filter((one) => one.node !== node), plan.order],
+  }))
+  const message = `${node} counts as dead: its etcd member and its Node go without stopping it`
+  await noteOperation(runtime, store.it, cluster.key, 'forget', 'done', message)
   runtime.out.write(`${cluster.key}: ${message}\n`)
   return EXIT.ok
 }
@@ -146,6 +181,7 @@ const VERBS: Readonly<Record<string, readonly [ClusterCommand, number]>> = {
   replace: [replace, 1],
   rotate: [rotate, 1],
   'remove-member': [removeMember, 1],
+  forget: [forget, 1],
   recover: [recover, 1],
   escrow: [escrow, 0],
 }

@@ -4,6 +4,7 @@ import {
   type ObservedCluster,
   type Remediation,
 } from '../../model/observed-cluster.ts'
+import { standingForgets } from '../../plan/clusters/forget.ts'
 import { standingOrders } from '../../plan/clusters/orders.ts'
 import { remediationsOver } from '../../plan/clusters/remediation-over.ts'
 import { activeRequests, type Store } from '../../store/port.ts'
@@ -69,8 +70,9 @@ export async function noteRemediationsOver(
 export async function noteOrders(store: Store, cluster: string, observed: ObservedCluster): Promise<void> {
   const requests = await readRequests(store, cluster)
   const replace = standingOrders(requests.replace, observed)
-  if (JSON.stringify(replace) !== JSON.stringify(requests.replace))
-    await store.putRequests(requestsName(cluster), JSON.stringify({ ...requests, replace }))
+  const forget = standingForgets(requests.forget ?? [], observed)
+  if (JSON.stringify([replace, forget]) !== JSON.stringify([requests.replace, requests.forget ?? []]))
+    await store.putRequests(requestsName(cluster), JSON.stringify({ ...requests, replace, forget }))
 }
 
 function keep(store: Store, epoch: number, cluster: string, all: ReadonlyMap<string, Remediation>): Promise<void> {

@@ -76,7 +76,8 @@ const REMEDIATION: Descriptions = {
   'remediation.brake.percent': 'The limit in percent of all nodes.',
   'remediation.deadAfter': 'How long a node must be NotReady without a break before croft replaces it, like 15m.',
   'remediation.pause': 'Least time between two replacements of servers, and of agents, like 1h.',
-  'remediation.evictAfter': 'How long a server may stay away before croft removes its etcd member; without it never.',
+  'remediation.evictAfter':
+    'How long a server may stay away before croft removes its etcd member; without it never, and 24 h for one that Git took out.',
   'remediation.dataMayGo':
     'Whether croft destroys the machine of a dead node with everything on its disks by itself; else a person orders it.',
 }

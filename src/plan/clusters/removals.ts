@@ -1,4 +1,5 @@
 import { type ClusterFinding, firstOf, holdFor, NOTHING, refusalOf } from './finding.ts'
+import { believedDead } from './forget.ts'
 import { isDue } from './orders.ts'
 import { quorum } from './quorum.ts'
 import { departure, holdsOurs } from './replace.ts'
@@ -12,7 +13,9 @@ import { awaitsCni, type ClusterSituation, isIn, isWell, kubeOf, type NodeView }
 export function serversOut(view: ClusterSituation, which: 'dead' | 'any'): ClusterFinding {
   const gone = view.servers.filter((node) => leaves(node) && hasAnything(view, node))
   if (which === 'any' && gone.some(({ unclaimed }) => unclaimed === true)) return unclaimedNodes(view, gone)
-  const wanted = gone.filter(({ unclaimed }) => unclaimed !== true).filter((node) => which === 'any' || isDown(node))
+  const wanted = gone
+    .filter(({ unclaimed }) => unclaimed !== true)
+    .filter((node) => which === 'any' || isDown(view, node))
   if (wanted.length === 0 || view.spec.servers.length === 0) return NOTHING
   const voters = view.members === 'unknown' ? 0 : quorum(view.members).voters
   const { refusal } = serversChange(view.spec.servers.length, voters, view.spec.allow.degraded)
@@ -51,7 +54,7 @@ function unclaimedNodes({ spec }: ClusterSituation, nodes: readonly NodeView[]):
 
 /** Replaces what a person asked to have replaced. `down`: only those that have left the cluster already, or are dead. */
 export function ordered(view: ClusterSituation, nodes: readonly NodeView[], which: 'down' | 'any'): ClusterFinding {
-  const due = nodes.filter((node) => isDue(view, node) && (which === 'any' || isDown(node)))
+  const due = nodes.filter((node) => isDue(view, node) && (which === 'any' || isDown(view, node)))
   return firstOf(due.map((node) => () => departure(view, node, 'replace', 'a person asked for it')))
 }
 
@@ -72,8 +75,9 @@ function hasAnything(view: ClusterSituation, node: NodeView): boolean {
 }
 
 /** Of a server that answers nobody nothing says whether its etcd runs: that its Node is NotReady decides. */
-function isDown(node: NodeView): boolean {
+function isDown(view: ClusterSituation, node: NodeView): boolean {
   if (node.member?.up === 'yes') return false
+  if (believedDead(view, node) !== undefined) return true
   if (node.member?.up === 'unknown') return kubeOf(node)?.ready === 'no'
   return node.kube === 'absent' || kubeOf(node)?.ready === 'no'
 }

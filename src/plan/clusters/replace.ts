@@ -11,6 +11,7 @@ import {
   stepOn,
   waitFor,
 } from './finding.ts'
+import { believedDead, deadFrom } from './forget.ts'
 import { type MayLower, mayLower } from './quorum.ts'
 import { type ClusterSituation, isKept, kubeOf, localOf, type NodeView } from './view.ts'
 
@@ -29,8 +30,10 @@ export function departure(
   view: ClusterSituation,
   node: NodeView,
   purpose: WorkPurpose,
-  reason: string,
+  because: string,
 ): ClusterFinding {
+  const dead = believedDead(view, node)
+  const reason = dead === undefined ? because : `${because}; ${dead}`
   if (view.observed.api !== 'yes' || node.kube === 'unknown' || view.members === 'unknown') {
     return holdFor({
       node: node.name,
@@ -182,11 +185,15 @@ function stopped(view: ClusterSituation, node: NodeView, reason: string, permit:
       permit,
     )
   }
+  if (believedDead(view, node) !== undefined) return undefined
+  const untilMs = deadFrom(view, node)
+  const itself =
+    untilMs === undefined ? '' : `; croft takes it for dead at ${new Date(untilMs).toISOString()} if it stays silent`
   return holdFor({
     node: node.name,
     guard: 'unreachable',
-    reason: `${node.name} is to leave (${reason}), still runs and cannot be reached to stop it`,
-    allow: 'stop K3s there, or switch it off',
+    reason: `${node.name} is to leave (${reason}), may still run and cannot be reached to stop it`,
+    allow: `stop K3s there, or switch it off; if it is dead, run croft cluster forget ${view.spec.name} ${node.name}${itself}`,
   })
 }
 

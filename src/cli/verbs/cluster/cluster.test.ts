@@ -240,6 +240,65 @@ describe('requests', () => {
   })
 })
 
+describe('croft cluster forget', () => {
+  const silent = { kube: { ready: 'no' as const, readySinceMs: 1_790_000_000_000 }, k3s: 'unknown' as const }
+  const seen = (s4 = silent): ObservedCluster => {
+    const all = observedCluster('s1 s2 s3 s4', { s4 })
+    const members = all.members === 'unknown' ? [] : all.members
+    return { ...all, members: members.map((one) => (one.node === 's4' ? { ...one, up: 'unknown' as const } : one)) }
+  }
+
+  test('says what is believed, asks, and keeps the order with what it names', async () => {
+    const store = createMemoryStore()
+    const runtime = runtimeOf({ store, observed: seen() })
+    await assert.rejects(run(runtime, ['forget', 'homelab', 's4'], OPTIONS), /needs a yes/)
+    assert.equal(((await requests(store)) as { forget?: unknown }).forget, undefined)
+    assert.equal(await run(runtime, ['forget', 'homelab', 's4'], { ...OPTIONS, yes: true }), 0)
+    assert.match(
+      runtime.written.out,
+      /NotReady since 2026-09.*\n.*s4-4a13e2cb up.*\n.*does not answer.*\n.*3 of 4 voters are up/,
+    )
+    const { forget } = (await requests(store)) as { forget: readonly Record<string, unknown>[] }
+    assert.deepEqual(
+      forget.map(({ node, member, createdMs }) => [node, member, typeof createdMs]),
+      [['s4', 'm-s4', 'number']],
+    )
+  })
+
+  const refused: readonly [string, string, ObservedCluster, RegExp][] = [
+    [
+      'one that Git declares',
+      's3',
+      observedCluster('s1 s2 s3', { s3: silent }),
+      /is not silent: its etcd answers|Git declares s3/,
+    ],
+    ['one whose machine answers', 's4', observedCluster('s1 s2 s3 s4'), /its machine answers croft/],
+    [
+      'one without a majority of the others',
+      's4',
+      {
+        ...seen(),
+        members: (seen().members as NonNullable<Exclude<ObservedCluster['members'], 'unknown'>>).map((one) => ({
+          ...one,
+          up: one.node === 's1' ? ('yes' as const) : ('unknown' as const),
+        })),
+      },
+      /only 1 of 4 etcd voters would certainly be up/,
+    ],
+    ['one of a cluster that cannot be asked', 's4', { ...seen(), api: 'unknown' }, /cannot be asked/],
+    ['one that is no server', 'a9', seen(), /no server of homelab/],
+  ]
+  for (const [what, node, observed, why] of refused)
+    test(`refuses ${what}`, async () => {
+      const store = createMemoryStore()
+      await assert.rejects(
+        run(runtimeOf({ store, observed }), ['forget', 'homelab', node], { ...OPTIONS, yes: true }),
+        why,
+      )
+      assert.equal(((await requests(store)) as { forget?: unknown }).forget, undefined)
+    })
+})
+
 describe('croft cluster restore', () => {
   const taken = { name: 'snap-1', path: '/var/lib/rancher/k3s/server/db/snapshots/snap-1' }
 

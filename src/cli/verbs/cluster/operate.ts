@@ -99,7 +99,7 @@ export async function performOperation(
         watcher.begun(step, number)
         // Orders were given for the nodes and members of the cluster that ends here.
         if (step.verb === 'restore-snapshot')
-          await changeRequests(store, name, (requests) => ({ ...requests, replace: [], removeMembers: [] }))
+          await changeRequests(store, name, (requests) => ({ ...requests, replace: [], removeMembers: [], forget: [] }))
         await changeRequests(store, name, (requests) =>
           withProgress(requests, progressOf(operation.name, step, runtime.clock.now())),
         )

@@ -54,6 +54,8 @@ export interface DriverLab {
   /** Files that were put on nodes. */
   readonly written: (PutFile & { readonly node: string })[]
   readonly done: Done[]
+  /** Boxes of which nothing tells any more: out of Git, and no way in. */
+  readonly unseen: Set<string>
   box(name: string): Box
   /** Forgets everything but the vault, as a crash does. */
   restart(): void
@@ -142,34 +144,36 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
 
   const surroundings = (): ClusterSurroundings => ({
     nodes: new Map(
-      [...addresses.keys()].map((name): [string, NodeReach] => {
-        const { power, booted } = box(name)
-        const shell = metalShell(world, name)
-        return [
-          name,
-          {
-            machine: { exists: 'yes', power, ours: false },
-            lane: 'node-program',
-            ...(power === 'on' && booted
-              ? {
-                  shell: {
-                    ...shell,
-                    writeFile: (path: string, ...rest: readonly unknown[]) => {
-                      asked.push(`${name}: WRITE ${path}`)
-                      return Reflect.apply(shell.writeFile, shell, [path, ...rest])
+      [...addresses.keys()]
+        .filter((name) => !lab.unseen.has(name))
+        .map((name): [string, NodeReach] => {
+          const { power, booted } = box(name)
+          const shell = metalShell(world, name)
+          return [
+            name,
+            {
+              machine: { exists: 'yes', power, ours: false },
+              lane: 'node-program',
+              ...(power === 'on' && booted
+                ? {
+                    shell: {
+                      ...shell,
+                      writeFile: (path: string, ...rest: readonly unknown[]) => {
+                        asked.push(`${name}: WRITE ${path}`)
+                        return Reflect.apply(shell.writeFile, shell, [path, ...rest])
+                      },
+                      run: (argv: readonly string[], options?: Parameters<typeof shell.run>[1]) => {
+                        asked.push(`${name}: ${argv.slice(1).join(' ')}`)
+                        if (argv.includes('put'))
+                          for (const file of filesIn(options?.input)) written.push({ node: name, ...file })
+                        return shell.run(argv, options)
+                      },
                     },
-                    run: (argv: readonly string[], options?: Parameters<typeof shell.run>[1]) => {
-                      asked.push(`${name}: ${argv.slice(1).join(' ')}`)
-                      if (argv.includes('put'))
-                        for (const file of filesIn(options?.input)) written.push({ node: name, ...file })
-                      return shell.run(argv, options)
-                    },
-                  },
-                }
-              : {}),
-          },
-        ]
-      }),
+                  }
+                : {}),
+            },
+          ]
+        }),
     ),
     requests: lab.requests,
     remediations: new Map(),
@@ -182,6 +186,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     vault,
     asked,
     written,
+    unseen: new Set(),
     done: [],
     spec: placed(clusterSpec(names, { version: LAB_VERSION, endpoint: { server: 's1' }, ...more })),
     requests: NO_REQUESTS,

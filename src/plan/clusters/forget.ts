@@ -1,0 +1,119 @@
+import { defined } from '../../lib/defined.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import type { ForgetOrder, ObservedCluster } from '../../model/observed-cluster.ts'
+import { isDue } from './orders.ts'
+import { mayLower, quorum } from './quorum.ts'
+import { type ClusterSituation, kubeOf, localOf, type NodeView, viewOf } from './view.ts'
+
+/**
+ * Why a server that cannot be reached to be stopped is taken for dead: a person says so, or Git took it out and it has
+ * been silent for remediation.evictAfter. Undefined while anything answers for it. The majority of the others is judged
+ * by its permit, not here.
+ */
+export function believedDead(view: ClusterSituation, node: NodeView): string | undefined {
+  if (!isSilent(node)) return undefined
+  const order = view.observed.requests.forget?.find((one) => isOf(one, node))
+  if (order !== undefined) return 'a person says that it is dead'
+  const sinceMs = silentSince(view, node)
+  if (sinceMs === undefined || view.nowMs - sinceMs < evictAfterMs(view.spec)) return undefined
+  return `it has been silent for ${hours(view.nowMs - sinceMs)}`
+}
+
+/** When croft will take it for dead by itself. Undefined: never, as Git names it, or nothing tells since when. */
+export function deadFrom(view: ClusterSituation, node: NodeView): number | undefined {
+  const sinceMs = silentSince(view, node)
+  return sinceMs === undefined ? undefined : sinceMs + evictAfterMs(view.spec)
+}
+
+/** Orders that still stand: the Node or the member that they name is there, and has not come back. Pure. */
+export function standingForgets(
+  orders: readonly ForgetOrder[],
+  { nodes, members, api }: Pick<ObservedCluster, 'nodes' | 'members' | 'api'>,
+): readonly ForgetOrder[] {
+  if (api !== 'yes' || members === 'unknown') return orders
+  return orders.filter((order) => {
+    const kube = nodes.find(({ name }) => name === order.node)?.kube
+    const member = members.find(({ node, id }) => node === order.node && id === order.member)
+    if (member?.up === 'yes' || (typeof kube === 'object' && kube.ready === 'yes')) return false
+    return member !== undefined || (typeof kube === 'object' && kube.createdMs === order.createdMs)
+  })
+}
+
+type ForgetPlan =
+  /** What is believed of it, in sentences, and the order that a person's word makes. */
+  | { readonly believed: readonly string[]; readonly order: ForgetOrder }
+  | { readonly refused: string; readonly allow: string }
+
+/** What a person agrees to who says that a server is dead. Pure. */
+export function planForget(spec: ClusterSpec, observed: ObservedCluster, name: string, nowMs: number): ForgetPlan {
+  const view = viewOf(spec, observed, nowMs)
+  const node = view.servers.find((one) => one.name === name)
+  const gone = node === undefined || (kubeOf(node) === undefined && node.member === undefined)
+  if (observed.api !== 'yes' || view.members === 'unknown')
+    return { refused: `${spec.name} cannot be asked who its members are`, allow: 'bring the other servers back first' }
+  if (gone) {
+    const known = view.servers.filter(({ member }) => member !== undefined).map((one) => one.name)
+    return {
+      refused: `${name} is no server of ${spec.name}`,
+      allow: `name one of ${known.join(', ')}; an agent needs no word, croft takes it out when Git no longer names it`,
+    }
+  }
+  if (!isSilent(node))
+    return {
+      refused: `${name} is not silent: ${whatAnswers(node)}`,
+      allow: 'croft stops it by itself when it is to leave',
+    }
+  if (node.spec !== undefined && node.becomes === undefined && !isDue(view, node))
+    return {
+      refused: `Git declares ${name}, so it is to stay`,
+      allow: `take it out of Git first, or run croft cluster replace ${spec.name} ${name}`,
+    }
+  const permit = mayLower(view, node, 'delete')
+  if (!permit.allowed) return { refused: permit.reason, allow: permit.allow }
+  const kube = kubeOf(node)
+  const { voters, majority, up } = quorum(view.members)
+  return {
+    believed: [
+      kube === undefined
+        ? `The Node ${name} is gone`
+        : `The Node ${name} is NotReady since ${new Date(kube.readySinceMs).toISOString()}`,
+      ...(node.member === undefined ? [] : [`nobody sees its etcd member ${node.member.name || node.member.id} up`]),
+      `${name} does not answer croft${node.silence === undefined ? '' : `: ${node.silence}`}`,
+      `without it ${up} of ${voters} voters are up, ${majority} are needed`,
+    ],
+    order: { node: name, atMs: nowMs, ...defined({ createdMs: kube?.createdMs, member: node.member?.id }) },
+  }
+}
+
+/** Neither its machine, its kubelet nor its etcd says anything. */
+function isSilent(node: NodeView): boolean {
+  return localOf(node) === undefined && kubeOf(node)?.ready !== 'yes' && node.member?.up !== 'yes'
+}
+
+function whatAnswers(node: NodeView): string {
+  if (localOf(node) !== undefined) return 'its machine answers croft'
+  return node.member?.up === 'yes' ? 'its etcd answers the others' : 'its Node is Ready'
+}
+
+function isOf({ node, createdMs, member }: ForgetOrder, view: NodeView): boolean {
+  if (node !== view.name) return false
+  if (view.member !== undefined) return member === view.member.id
+  return createdMs !== undefined && kubeOf(view)?.createdMs === createdMs
+}
+
+/** Only where Git took it out: one that is declared waits for its own policy. */
+function silentSince({ observed }: ClusterSituation, node: NodeView): number | undefined {
+  const kube = kubeOf(node)
+  if (node.spec !== undefined || node.unclaimed === true || observed.api !== 'yes' || kube?.ready !== 'no')
+    return undefined
+  return kube.readySinceMs
+}
+
+function evictAfterMs({ remediation }: ClusterSpec): number {
+  return remediation.evictAfterMs ?? LIMITS.evictUndeclaredMs
+}
+
+function hours(ms: number): string {
+  return `${Math.floor(ms / 3_600_000)} h`
+}
