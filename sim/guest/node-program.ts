@@ -59,6 +59,7 @@ export function facts(computer: Computer): NodeFacts {
     ...serviceFacts(computer),
     wipes: wipesOf(files),
     ...defined({ role, version, fetched: fetchedVersion(files), configHash: config }),
+    begins: /^"?cluster-init"?: *true/m.test(files.text(CONFIG_PATH) ?? ''),
     ...held,
     ...certificates(files),
     ...(service.failure === undefined || service.state === 'running' ? {} : { failure: failureOf(service) }),

@@ -3,6 +3,8 @@ import type { ClusterSpec, Flags, FlagValue, NodeSpec } from '../model/cluster.t
 import { backupFlags } from './backup-flags.ts'
 import { parseAddress } from './cidr.ts'
 
+export const CONFIG_FILE = '/etc/rancher/k3s/config.yaml'
+
 /** Where secrets lie on a node, each readable by root alone. config.yaml names the files and holds no secret. */
 export const TOKEN_FILE = '/etc/rancher/k3s/token'
 export const AGENT_TOKEN_FILE = '/etc/rancher/k3s/agent-token'

@@ -968,6 +968,9 @@ facts() {
   [ -n "$fetched" ] && printf ',"fetched":"%s"' "$fetched"
   config_hash=$(sed -n '1s/^# croft: \([0-9a-f]*\)$/\1/p' "$etc/config.yaml" 2>/dev/null)
   [ -n "$config_hash" ] && printf ',"configHash":"%s"' "$config_hash"
+  begins=false
+  grep -qs '^"\{0,1\}cluster-init"\{0,1\}: *true' "$etc/config.yaml" && begins=true
+  printf ',"begins":%s' "$begins"
   printf ',"data":"%s","mixedCa":%s' "$held" "$mixed"
   ca_file ca "$data/server/tls/server-ca.crt"
   ca_file caCopy "$data/agent/server-ca.crt"

@@ -122,6 +122,18 @@ describe('put', () => {
     assert.deepEqual((await root.ask(['facts'])).files, { [path]: sha256('{"kind":"Secret"}') })
   })
 
+  test('facts say whether the configuration would begin a cluster', async () => {
+    for (const [text, begins] of [
+      ['# croft: ab\n"cluster-init": true\n', true],
+      ['cluster-init: true\n', true],
+      ['"server": "https://10.0.0.1:6443"\n', false],
+      ['"node-label": ["cluster-init: true"]\n', false],
+    ] as const) {
+      root.write('/etc/rancher/k3s/config.yaml', text)
+      assert.equal(readFacts(await root.ask(['facts']))?.begins, begins, text)
+    }
+  })
+
   test('an input that is cut off or no list of files is refused as a whole', async () => {
     for (const input of ['', '{}', '[]', '{"files":[]}', '{"files":[{"path":"/etc/rancher/k3s/a","mode":"0600"']) {
       assert.equal((await root.ask(['put'], input)).ok, false, input)
@@ -358,6 +370,7 @@ describe('facts', () => {
         hostname: 's1',
         bootId: '11111111-2222-3333-4444-555555555555',
         clockMs: 0,
+        begins: false,
         architecture: '',
         cloudInit: 'absent',
         service: 'absent',

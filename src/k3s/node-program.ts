@@ -118,6 +118,8 @@ export interface NodeFacts {
   readonly fetched?: string
   /** Which declaration /etc/rancher/k3s/config.yaml says that we wrote it from; absent where somebody else did. */
   readonly configHash?: string
+  /** /etc/rancher/k3s/config.yaml says `cluster-init`: a start on an empty disk would begin a cluster. */
+  readonly begins?: boolean
   /**
    * Hash of the CA on the disk, as in the token; `none`: no data; `other`: data that cannot be read. The program says `ca` and
    * sends the file itself, `ca` of a server and `caCopy` of an agent: croft alone computes the hash.

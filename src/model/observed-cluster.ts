@@ -198,6 +198,8 @@ export interface LocalK3s {
   readonly configured?: boolean
   /** Hash of the declaration that its config.yaml was written from. */
   readonly configHash?: string
+  /** Its config.yaml says `cluster-init`. Absent: not told. */
+  readonly begins?: boolean
   /** Certificates on the disk that do not belong to one CA: joining would fail in the middle, or worse. */
   readonly mixedCa?: boolean
   /** When the first of its certificates ends. K3s renews them only when it starts. */

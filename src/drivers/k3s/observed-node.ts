@@ -144,6 +144,7 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     ...optional('files', facts.files),
     ...optional('heldBy', facts.heldBy),
     ...optional('configHash', facts.configHash),
+    ...optional('begins', facts.begins),
     ...optional('datastore', facts.datastore),
     ...optional('etcd', facts.etcd === undefined ? undefined : votersIn(facts.etcd)),
   }

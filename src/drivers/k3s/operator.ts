@@ -1,4 +1,4 @@
-import { configYaml } from '../../k3s/config.ts'
+import { CONFIG_FILE, configYaml } from '../../k3s/config.ts'
 import { drillConfig } from '../../k3s/drill-config.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import { segment } from '../../kubernetes/client.ts'
@@ -35,7 +35,7 @@ import {
 import { observeCluster } from './observe.ts'
 import { readNode } from './read-node.ts'
 import { bootstrapToken } from './steps/bootstrap.ts'
-import { agentFiles, CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles, tokenFiles } from './steps/node-files.ts'
+import { agentFiles, caFiles, fileOf, placeOf, serverFiles, tokenFiles } from './steps/node-files.ts'
 import { takenInto } from './steps/present-token.ts'
 import { installed, restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
 

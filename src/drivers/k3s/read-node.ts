@@ -160,6 +160,7 @@ export function readFacts(value: unknown): NodeFacts | undefined {
     ...optional('version', nameOf(value.version)),
     ...optional('fetched', nameOf(value.fetched)),
     ...optional('configHash', nameOf(value.configHash)),
+    ...optional('begins', typeof value.begins === 'boolean' ? value.begins : undefined),
     ...optional('failure', explained(textOf(value.failure))),
     ...optional('etcd', readEtcd(value.etcd)),
     ...optional('datastore', oneOf(value.datastore, ['etcd', 'sqlite', 'external'] as const)),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { moveFolder } from '../../../sim/k3s/disk.ts'
 import { startService, stopService } from '../../../sim/k3s/service.ts'
+import { CONFIG_FILE } from '../../k3s/config.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { allReady, type DriverLab, driverLab } from './testing/lab.ts'
 
@@ -27,6 +28,9 @@ async function startEmpty(lab: DriverLab, name: string): Promise<void> {
   stopService(computer)
   await lab.clock.advanceTo(lab.clock.now() + 10_000)
   moveFolder(machine.files, DATA, '/unmounted')
+  // As it was written before croft gave a first server the way to the others.
+  const config = machine.files.text(CONFIG_FILE) ?? ''
+  machine.files.write(CONFIG_FILE, Buffer.from(config.replace(/^"server": .*$/m, '"cluster-init": true')))
   startService(computer)
   await lab.clock.advanceTo(lab.clock.now() + 60_000)
 }

@@ -1,5 +1,6 @@
-import { configHash } from '../../k3s/config.ts'
+import { CONFIG_FILE, configHash } from '../../k3s/config.ts'
 import { type FileDifference, fileDifference } from '../../k3s/node-files.ts'
+import type { LocalK3s } from '../../model/observed-cluster.ts'
 import { type ClusterFinding, firstOf, merge, NOTHING, stepOn } from './finding.ts'
 import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
 
@@ -23,6 +24,18 @@ export function filesPut(view: ClusterSituation, { steps }: ClusterFinding): Clu
   ])
 }
 
+/**
+ * A first server says `cluster-init` only as long as it is alone: with it, a start on an empty disk begins a second
+ * cluster of the same ids beside the others. A single server needs it: without, an empty disk would start SQLite.
+ */
+function changesArrival({ members, spec }: ClusterSituation, node: NodeView, local: LocalK3s): boolean {
+  if (node.role !== 'server' || local.begins === undefined || members === 'unknown') return false
+  const voters = members.filter(({ learner }) => !learner)
+  const alone = spec.servers.length === 1
+  if (local.begins) return !alone && voters.some((member) => member.node !== node.name && member.up === 'yes')
+  return alone && local.datastore === 'etcd' && voters.every((member) => member.node === node.name)
+}
+
 interface Due {
   readonly node: NodeView
   readonly difference: FileDifference
@@ -34,7 +47,8 @@ function differenceOn(view: ClusterSituation, node: NodeView): FileDifference | 
     return undefined
   if (local?.files === undefined || local.configHash !== configHash(view.spec, node.spec) || !isWell(node))
     return undefined
-  const difference = fileDifference(view.spec, node.spec, local.files)
+  const { put, remove } = fileDifference(view.spec, node.spec, local.files)
+  const difference = { put: changesArrival(view, node, local) ? [CONFIG_FILE, ...put] : put, remove }
   return difference.put.length + difference.remove.length === 0 ? undefined : difference
 }
 
@@ -42,7 +56,9 @@ function stepFor(view: ClusterSituation, { node, difference: { put, remove } }: 
   const words = [...put, ...remove.map((path) => `without ${path}`)].join(', ')
   return stepOn(view, node, 'put-files', {
     summary: `write files of ${node.name}: ${words}`,
-    reason: "croft's files on it are not as declared",
+    reason: put.includes(CONFIG_FILE)
+      ? 'its configuration says another way into the cluster than it has now'
+      : "croft's files on it are not as declared",
     awaits: `${node.name} with the declared files`,
   })
 }

@@ -1,6 +1,6 @@
 import { backupFiles } from '../../../k3s/backup-flags.ts'
 import { CA_FILES } from '../../../k3s/ca-files.ts'
-import { AGENT_TOKEN_FILE, configFile, type ServerPlace, TOKEN_FILE } from '../../../k3s/config.ts'
+import { AGENT_TOKEN_FILE, CONFIG_FILE, configFile, type ServerPlace, TOKEN_FILE } from '../../../k3s/config.ts'
 import { GATE_DEADLINES, gateFiles } from '../../../k3s/gates.ts'
 import { KUBE_VIP_FILE, kubeVipManifest } from '../../../k3s/kube-vip.ts'
 import { absentFiles, OPTIONAL_FILES, REGISTRIES_FILE } from '../../../k3s/node-files.ts'
@@ -12,7 +12,6 @@ import type { StepContext } from '../node-lane.ts'
 
 export type FileToPut = PutFiles['files'][number]
 
-export const CONFIG_FILE = '/etc/rancher/k3s/config.yaml'
 const TLS = '/var/lib/rancher/k3s/server/tls'
 
 /** The CA as it must lie there before the first server starts. Keys of the roots stay with us. */

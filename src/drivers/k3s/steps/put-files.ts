@@ -1,4 +1,5 @@
 import { BACKUP_SECRET_FILE, S3_SECRET } from '../../../k3s/backup-flags.ts'
+import { configHash } from '../../../k3s/config.ts'
 import { KUBE_VIP_FILE } from '../../../k3s/kube-vip.ts'
 import { absentFiles } from '../../../k3s/node-files.ts'
 import type { NodeFacts } from '../../../k3s/node-program.ts'
@@ -17,7 +18,7 @@ import {
   withApi,
   withFacts,
 } from '../node-lane.ts'
-import { optionalFiles, wholeSet } from './node-files.ts'
+import { type FileToPut, optionalFiles, otherVoter, ownConfig, placeOf, wholeSet } from './node-files.ts'
 
 /** Writes the optional files and removes those that are not declared, with what K3s made of them. */
 export async function putFiles(actor: StepContext): Promise<Outcome> {
@@ -26,10 +27,19 @@ export async function putFiles(actor: StepContext): Promise<Outcome> {
     if (node === undefined) return refused('NotDeclared', 'waiting', `${nodeName(actor)} is no longer declared`)
     const cleared = await removeObjects(actor, node, facts)
     if (cleared.result !== 'done') return cleared
-    const input = wholeSet(actor, node, await optionalFiles(actor, node))
+    const arrival = arrivalOf(actor, node, facts)
+    const input = wholeSet(actor, node, [...arrival, ...(await optionalFiles(actor, node))])
     const put = await command(shell, 'put', actor.signal, { input })
     return put.is === 'answer' ? DONE : outcomeOf(put, `write files of ${nodeName(actor)}`)
   })
+}
+
+/** config.yaml, where it says another way into the cluster than it would be written with now. It restarts nothing. */
+function arrivalOf(actor: StepContext, node: NodeSpec, { begins, configHash: hash }: NodeFacts): readonly FileToPut[] {
+  if (node.role !== 'server' || begins === undefined || hash !== configHash(actor.declaration.spec, node)) return []
+  const place = placeOf(actor, node)
+  if (begins === (place === 'first') || (place === 'member' && otherVoter(actor, node.name) === undefined)) return []
+  return [ownConfig(actor, node, place)]
 }
 
 const SYSTEM = 'namespaces/kube-system'
