@@ -13,6 +13,7 @@ import { giveBack } from './node-work.ts'
 import { clusterPhase, nodeRows } from './phases.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { majorityAway, quorumLost } from './quorum-lost.ts'
+import { pinTrapped } from './release-trap.ts'
 import { eviction, remediation } from './remediate.ts'
 import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
 import { agentsBehind, driftOf, rolloutOf } from './rollout.ts'
@@ -221,6 +222,7 @@ function warningsOf(view: ClusterSituation): readonly string[] {
   const { servers } = view.spec
   return [
     ...(servers.length % 2 === 0 ? [toleranceSentence(servers.length)] : []),
+    ...pinTrapped(view),
     // Of nodes that stay as they were found, the hold says it.
     ...view.servers.filter((node) => !isLeftAsFound(view, node)).flatMap((node) => driftOf(view, node)),
   ]

@@ -11,7 +11,7 @@ const hops = (from: string, to: string, changed: 'yes' | 'no' | 'unknown' = 'yes
 
 describe('[A33] hops', () => {
   test('v1.33.6 to v1.35.0: a release with etcd 3.5.26, then a 1.34, then the pin', () => {
-    assert.deepEqual(hops('v1.33.6+k3s1', 'v1.35.0+k3s1'), ['v1.33.7+k3s3', 'v1.34.3+k3s1', 'v1.35.0+k3s1'])
+    assert.deepEqual(hops('v1.33.6+k3s1', 'v1.35.0+k3s1'), ['v1.33.8+k3s1', 'v1.34.3+k3s1', 'v1.35.0+k3s1'])
   })
 
   test('v1.33.6 to v1.33.13 gets the same hop: the minor does not tell', () => {

@@ -1,3 +1,4 @@
+import { trapIn } from '../../k3s/release-traps.ts'
 import { etcdMayFollow, GATE_ETCD, laterRelease, RELEASES, type Release } from '../../k3s/releases.ts'
 import { compareVersions, parseVersion } from '../../k3s/version.ts'
 import type { YesNoUnknown } from '../../model/observed-cluster.ts'
@@ -55,7 +56,10 @@ function shortestWay(
   gated: boolean,
   releases: readonly Release[],
 ): readonly Release[] | undefined {
-  const known = releases.filter(({ place }) => place > start.place && place < target.place)
+  // A release with a trap is passed by; as the pin it is a person's choice.
+  const known = releases.filter(
+    ({ place, version }) => place > start.place && place < target.place && trapIn(version) === undefined,
+  )
   const between = [...known, target]
   const leads = (a: Release, b: Release) =>
     a.place < b.place && b.minor - a.minor <= 1 && (!gated || etcdMayFollow(a, b))

@@ -5,6 +5,7 @@ import { type ClusterFinding, firstOf, holdFor, merge, NOTHING, permitted, stepO
 import { keptForItsData } from './node-data.ts'
 import { isDue } from './orders.ts'
 import { type MayLower, mayLower } from './quorum.ts'
+import { removalTrapped } from './release-trap.ts'
 import { departure } from './replace.ts'
 import { awaitsCni, type ClusterSituation, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
@@ -39,6 +40,8 @@ export function eviction(view: ClusterSituation): ClusterFinding {
 }
 
 function evict(view: ClusterSituation, node: NodeView): ClusterFinding {
+  const trapped = node.member === undefined ? undefined : removalTrapped(view, node)
+  if (trapped !== undefined) return holdFor(trapped)
   const answer = mayLower(view, node, 'remove-member')
   return permitted(answer, node.name, (permit) => evicted(view, node, permit))
 }

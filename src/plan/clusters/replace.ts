@@ -13,6 +13,7 @@ import {
 } from './finding.ts'
 import { believedDead, deadFrom } from './forget.ts'
 import { type MayLower, mayLower } from './quorum.ts'
+import { removalTrapped } from './release-trap.ts'
 import { type ClusterSituation, isKept, kubeOf, localOf, type NodeView } from './view.ts'
 
 /** What a person is told who asks for it. Only a server is a member of etcd. */
@@ -130,6 +131,8 @@ function removeMember(
 ): ClusterFinding | undefined {
   const { member } = node
   if (member === undefined) return undefined
+  const trapped = removalTrapped(view, node)
+  if (trapped !== undefined) return holdFor(trapped)
   if (kubeOf(node)?.removedNameMark === true) {
     return stepOn(view, node, 'clear-removed-mark', {
       summary: `take the mark of an earlier removal off ${node.name}`,
