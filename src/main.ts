@@ -75,6 +75,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     openCluster: async (place) => (await import('./main/cluster-access.ts')).openCluster(place, process.env),
     openKubernetesStore: async (place) => (await import('./store/kubernetes.ts')).openKubernetesStore(place),
     openKubernetesVault: async (place) => (await import('./vault/kubernetes-vault.ts')).openKubernetesVault(place),
+    openComposer: async () => (await import('./main/expressions.ts')).cagedComposer,
     giveMemoryBack: () => void import('./main/give-memory-back.ts').then((it) => it.giveGrownMemoryBack()),
     openEngine: (store, options) => openEngine(store, options, warn),
     openController: async (runtime, place) => (await import('./main/controller.ts')).openController(runtime, place),

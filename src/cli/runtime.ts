@@ -19,6 +19,7 @@ import type { ResourceRecord } from '../model/record.ts'
 import type { ObservedResource, Survey } from '../model/resource.ts'
 import type { Secret, ServerReference, SshTarget } from '../model/secret.ts'
 import type { Site } from '../model/site.ts'
+import type { Composer } from '../source/compose/in-cluster.ts'
 import type { VaultReference } from '../source/secrets/secret-vault.ts'
 import type { Environment, StateAccess } from '../state/state-file.ts'
 import type { ClosableStore, Store } from '../store/port.ts'
@@ -262,6 +263,8 @@ export interface Runtime extends StateAccess {
   openKubernetesVault?(place: Pick<KubernetesStorePlace, 'client' | 'namespace' | 'wait'>): Promise<ClusterVault>
   /** For whoever runs for months, when work is over. */
   giveMemoryBack?(): void
+  /** Reads definitions of a cluster and expands instances, where that can be ended. */
+  openComposer?(): Promise<Composer>
   /** What speaks to clusters and keeps their secrets, for operations by command. */
   openClusters?(options: EngineOptions): Promise<ClusterTools>
   /** The drivers themselves, for looking at connections as such and not at what they hold. */

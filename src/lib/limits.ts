@@ -84,6 +84,8 @@ export const LIMITS = {
   readHeapMb: 256,
   /** Expressions about what is there: how long one of them may take, and the memory of the process that evaluates them. */
   answerMs: 5_000,
+  /** All of them in one pass. */
+  answersMs: 30_000,
   answerHeapMb: 96,
   /** What such a process may hold beside its heap, how often that is looked at, and what it may hold while it waits. */
   cageProgramMb: 128,

@@ -1,5 +1,6 @@
 import { systemClock } from '../lib/clock.ts'
 import type { Expressions } from '../model/expressions.ts'
+import type { Composer } from '../source/compose/in-cluster.ts'
 
 let caged: Promise<Expressions> | undefined
 
@@ -11,4 +12,18 @@ export const cagedExpressions: Expressions = {
     )
     return (await caged).answers(questions)
   },
+}
+
+let composer: Promise<Composer> | undefined
+const composing = () => {
+  composer ??= import('../source/apart/composer.ts').then(({ createCagedComposer }) =>
+    createCagedComposer({ clock: systemClock }),
+  )
+  return composer
+}
+
+/** Composes for the operator, in the same process. */
+export const cagedComposer: Composer = {
+  define: async (definitions) => (await composing()).define(definitions),
+  ask: async (definitions, question) => (await composing()).ask(definitions, question),
 }

@@ -7,6 +7,7 @@ import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { CroftEvent } from '../model/record.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
+import type { Composer } from '../source/compose/in-cluster.ts'
 import type { Store } from '../store/port.ts'
 import { type ClusterSource, createClusterSource, type ShardSource } from './cluster-source.ts'
 import type { NamespaceGrants } from './grants.ts'
@@ -34,6 +35,8 @@ export interface OperateOptions {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** Make the objects that instances of composed APIs stand for. */
   readonly ownApis?: boolean
+  /** Reads their definitions and expands their instances, where that can be ended. */
+  readonly composer: Composer
   onEvents?(events: readonly CroftEvent[]): void
   note(message: string): void
   warn(message: string): void

@@ -34,7 +34,8 @@ export const run: Verb = async (runtime, _args, options) => {
   const signal = AbortSignal.any([runtime.signal, over.signal])
   const wait = patience({ clock, random, signal, warn })
   const open = runtime.openKubernetesStore
-  if (open === undefined) throw new CliError('This croft has no store for clusters.')
+  const composer = await runtime.openComposer?.()
+  if (open === undefined || composer === undefined) throw new CliError('This croft has no store for clusters.')
   const vault = async (reference: VaultReference) => {
     if (!('secretRef' in reference)) return undefined
     const place = secretPlace(reference.secretRef, home)
@@ -62,6 +63,7 @@ export const run: Verb = async (runtime, _args, options) => {
     openEngine: (store, epoch) => runtime.openEngine(store, { ...secrets, epoch, otherClocks: true }),
     resolveSecret: deps.resolveSecret,
     ownApis: options.ownApis === true,
+    composer,
     onEvents(events) {
       for (const event of events) runtime.out.write(`${eventLine(event)}\n`)
     },

@@ -12,7 +12,7 @@ import {
   recordsOf,
 } from '../../kubernetes/objects.ts'
 import { resourceKey } from '../../model/declaration.ts'
-import type { MadeDocument } from '../../source/compose/expand-instance.ts'
+import type { MadeObject } from '../../source/compose/in-cluster.ts'
 import { type DeclaredObject, namespaceIn } from '../objects.ts'
 import type { ServedKind } from '../served.ts'
 
@@ -79,7 +79,7 @@ function mayNotBeOwned(object: Foreign): boolean {
 
 /** What the documents of an instance are as objects of the cluster. A text says why one of them cannot be. Pure. */
 export function wantedObjects(
-  made: readonly MadeDocument[],
+  made: readonly MadeObject[],
   instance: OwningInstance,
   context: {
     readonly home: string
@@ -91,7 +91,7 @@ export function wantedObjects(
   const { home, served, children } = context
   const own = nameOf(at(instance.object, 'metadata', 'namespace'))
   const renamed = new Map<string, string>()
-  const found: { readonly one: MadeDocument; readonly kind: ServedKind; readonly name: string }[] = []
+  const found: { readonly one: MadeObject; readonly kind: ServedKind; readonly name: string }[] = []
   for (const one of made) {
     if (one.waits !== undefined) continue
     const { apiVersion, kind } = one.manifest

@@ -2,12 +2,15 @@ import { type KubernetesClient, segment } from '../../kubernetes/client.ts'
 import { at, type Foreign } from '../../kubernetes/objects.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ObjectReference, PermittedRead } from '../../model/foreign-object.ts'
+import { readKey } from '../../source/compose/in-cluster.ts'
 import { placeOfKind } from './followed-kinds.ts'
 
 /** Objects that definitions read and nobody here makes. Read by their names, one by one: it needs no more rights than that. */
 export interface Externals {
   /** As it was read last; undefined: it is not there, or nobody has read it yet. A text says why nobody can. */
   find(reference: PermittedRead<ObjectReference>): Foreign | undefined | string
+  /** Everything that was read, by `readKey`. */
+  all(): ReadonlyMap<string, Foreign | string>
   /** Another one whenever one of them is another. */
   stamp(): number
   /** Reads all that were asked for. True: one of them is another than before. */
@@ -24,16 +27,11 @@ export function createExternals(client: KubernetesClient): Externals {
   let stamp = 0
   return {
     find(reference) {
-      const key = JSON.stringify([
-        reference.apiVersion,
-        reference.kind,
-        reference.namespace,
-        reference.name,
-        reference.reader,
-      ])
+      const key = readKey(reference)
       wanted.set(key, reference)
       return found.get(key)
     },
+    all: () => new Map([...found].flatMap(([key, one]) => (one === undefined ? [] : [[key, one]]))),
     stamp: () => stamp,
     unread: () => [...wanted.keys()].some((key) => !found.has(key)),
     async read() {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Foreign } from '../../kubernetes/objects.ts'
-import type { ComposedApi } from '../../source/compose/api.ts'
+import type { DescribedApi } from '../../source/compose/in-cluster.ts'
 import type { ValueShape } from '../../source/compose/shape.ts'
 
 /** Definitions with this label are croft's to change. */
@@ -20,7 +20,7 @@ const LIMITS = [
 ] as const
 
 /** The kind of an API as a cluster defines it, from all versions of it. Pure. */
-export function instanceDefinition(versions: readonly ComposedApi[]): Foreign | undefined {
+export function instanceDefinition(versions: readonly DescribedApi[]): Foreign | undefined {
   const [first] = versions
   if (first === undefined) return undefined
   const { kind, serving, definition } = first
@@ -78,11 +78,11 @@ const COLUMNS = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ]
 
-export function groupOf({ apiVersion }: Pick<ComposedApi, 'apiVersion'>): string {
+export function groupOf({ apiVersion }: Pick<DescribedApi, 'apiVersion'>): string {
   return apiVersion.split('/')[0] ?? ''
 }
 
-function versionOf({ apiVersion }: Pick<ComposedApi, 'apiVersion'>): string {
+function versionOf({ apiVersion }: Pick<DescribedApi, 'apiVersion'>): string {
   return apiVersion.split('/')[1] ?? ''
 }
 

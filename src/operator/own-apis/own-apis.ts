@@ -14,8 +14,7 @@ import { inParallel } from '../../lib/parallel.ts'
 import type { Random } from '../../lib/random.ts'
 import type { Wire } from '../../lib/wire.ts'
 import { showWaiting } from '../../model/waiting.ts'
-import type { ComposedApi } from '../../source/compose/api.ts'
-import type { MadeDocument } from '../../source/compose/expand-instance.ts'
+import { type Composer, type DescribedApi, definitionKey, type MadeObject } from '../../source/compose/in-cluster.ts'
 import type { NamespaceGrants } from '../grants.ts'
 import { type DeclaredObject, finalizersOf, stampOf } from '../objects.ts'
 import { type ServedKind, takenAlong } from '../served.ts'
@@ -27,7 +26,7 @@ import {
   type InstanceDecision,
   type InstanceFacts,
 } from './decide.ts'
-import { definitionKey, expandObject, type ReadDefinitions, readDefinitions } from './expansion.ts'
+import { type DefinedApis, definedApis, type ExpandedObject, expandObject } from './expansion.ts'
 import { createExternals } from './externals.ts'
 import { collectionIn, createFollowedKinds, type KindPlace, placeOfKind, servedDefinitions } from './followed-kinds.ts'
 import { DEFINED_BY, DEFINITION_HASH, groupOf, instanceDefinition } from './instance-definition.ts'
@@ -49,6 +48,8 @@ export interface OwnApisOptions {
     served(): readonly ServedKind[]
     follow(onChange: () => void): () => void
   }
+  /** Reads definitions and expands instances, where that can be ended. */
+  readonly composer: Composer
   mayWrite(): boolean
   warn(message: string): void
 }
@@ -72,7 +73,7 @@ const FORMER_FINALIZERS: ReadonlySet<string> = new Set([
 
 /** An API with the place of its instances. */
 interface ServedApi {
-  readonly api: ComposedApi
+  readonly api: DescribedApi
   readonly place: KindPlace | undefined
   /** Why it is not served. */
   readonly trouble: string | undefined
@@ -93,9 +94,17 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   let externalsReadMs = Number.NEGATIVE_INFINITY
   let definitionPlaces: readonly KindPlace[] = []
   let lookedMs = Number.NEGATIVE_INFINITY
-  let read: { readonly stamp: string; readonly found: ReadDefinitions } | undefined
+  let read:
+    | { readonly stamp: string; readonly definitions: readonly Foreign[]; readonly found: DefinedApis }
+    | undefined
   let servedApis: { readonly stamp: string; readonly found: readonly ServedApi[] } | undefined
-  const expanded = new Map<string, { readonly stamp: string; readonly result: ReturnType<typeof expandObject> }>()
+  const expanded = new Map<string, { readonly stamp: string; readonly result: ExpandedObject }>()
+
+  /** What statuses show, by the path of the instance. */
+  const projections = new Map<
+    string,
+    { readonly stamp: string; readonly definitions: readonly Foreign[]; readonly status: Foreign }
+  >()
 
   /** What the server did not take, by the path of the instance. */
   const refusals = new Map<string, string>()
@@ -127,7 +136,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   })
 
   /** The definition of an instance's kind, where nobody else has made it. A text says why it cannot be served. */
-  const serve = async (versions: readonly ComposedApi[]): Promise<string | undefined> => {
+  const serve = async (versions: readonly DescribedApi[]): Promise<string | undefined> => {
     const wanted = instanceDefinition(versions)
     if (wanted === undefined) return undefined
     const path = `${DEFINITIONS}/${segment(objectName(wanted) ?? '')}`
@@ -145,9 +154,9 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     return asked.is === 'answer' ? undefined : asked.is === 'error' ? asked.refusal.message : asked.message
   }
 
-  const serveAll = async ({ apis }: ReadDefinitions): Promise<readonly ServedApi[]> => {
+  const serveAll = async ({ apis }: DefinedApis): Promise<readonly ServedApi[]> => {
     const found: ServedApi[] = []
-    for (const versions of Map.groupBy(apis.values(), (api) => `${groupOf(api)} ${api.kind}`).values()) {
+    for (const versions of Map.groupBy(apis, (api) => `${groupOf(api)} ${api.kind}`).values()) {
       const wrong = await serve(versions)
       for (const api of versions) {
         const place = await placeOfKind(client, api.apiVersion, api.kind)
@@ -190,7 +199,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   }
 
   interface PlacedInstance {
-    readonly api: ComposedApi
+    readonly api: DescribedApi
     readonly place: KindPlace
     readonly object: Foreign
     readonly path: string
@@ -200,7 +209,8 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
 
   /** What one look goes by. */
   interface SeenObjects {
-    readonly found: ReadDefinitions
+    readonly found: DefinedApis
+    readonly definitions: readonly Foreign[]
     /** Of the definitions. */
     readonly stamp: string
     readonly objects: IndexedObjects
@@ -224,7 +234,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     })
 
   const factsOf = async (one: PlacedInstance, seen: SeenObjects): Promise<InstanceFacts> => {
-    const { found, stamp, objects } = seen
+    const { found, definitions, stamp, objects } = seen
     const { api, object, place } = one
     const uid = uidOf(object)
     // Whoever writes in another namespace could say that an object was made for an instance here.
@@ -239,9 +249,11 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const own = [stampOf({ object }), ...values].join(' ')
     const before = expanded.get(one.path)
     const grant = inSpace === undefined ? undefined : options.grants.get(inSpace)
-    const context = { ...found, home, children, grant, external: externals.find }
-    const result = before?.stamp === `${stamp} ${own}` ? before.result : expandObject(object, api, context)
-    expanded.set(one.path, { stamp: `${stamp} ${own}`, result })
+    const context = { definitions, home, children, grant, externals }
+    const result =
+      before?.stamp === `${stamp} ${own}` ? before.result : await expandObject(options.composer, object, context)
+    // What nobody could say is asked again; the composer sets aside what was too costly.
+    if (!('unknown' in result)) expanded.set(one.path, { stamp: `${stamp} ${own}`, result })
     const wrong = found.problems.get(api.definition)
     if (wrong !== undefined)
       return {
@@ -265,6 +277,21 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     return { object, along, children, strangers, wanted, waiting: waitingIn(result.made, inSpace), refusal }
   }
 
+  /** What the status of an instance shows of what was made for it: as before where nobody can say now. */
+  const projectedStatus = async (
+    { path, object }: PlacedInstance,
+    made: ReadonlyMap<string, readonly Foreign[]>,
+    definitions: readonly Foreign[],
+  ): Promise<Foreign> => {
+    const stamp = JSON.stringify([stampOf({ object }), [...made].map(([id, all]) => [id, all.map(versionOf)])])
+    const before = projections.get(path)
+    if (before?.stamp === stamp && before.definitions === definitions) return before.status
+    const answer = await options.composer.ask(definitions, { ask: 'status', instance: object, made })
+    if (answer.answer !== 'status') return before?.status ?? {}
+    projections.set(path, { stamp, definitions, status: answer.status })
+    return answer.status
+  }
+
   const reconcile = async (one: PlacedInstance, seen: SeenObjects): Promise<void> => {
     const facts = await factsOf(one, seen)
     const { api, object, path, collection } = one
@@ -274,7 +301,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
         const child = facts.children.find((each) => each.key === key)
         if (child !== undefined) made.set(id, [...(made.get(id) ?? []), child.object])
       }
-    const projected = api.statusOf(object, made)
+    const projected = await projectedStatus(one, made, seen.definitions)
     const tell = async (decision: InstanceDecision): Promise<void> => {
       const status = instanceStatus(object, dialectOf(api.definition), decision, projected, clock.now())
       if (status !== undefined && decision.steps[0]?.do !== 'release')
@@ -296,7 +323,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     object: Foreign,
     collection: string,
     about: {
-      readonly found: ReadDefinitions
+      readonly found: DefinedApis
       readonly apis: readonly ServedApi[]
       readonly all: readonly PlacedInstance[]
     },
@@ -377,22 +404,26 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     if (!definitionPlaces.every((place) => definitionsOf.synced(collectionIn(place, home)))) return false
     const objects = definitionObjects()
     const stamp = objects.map(({ object }) => stampOf({ object })).join('\n')
-    if (read?.stamp !== stamp) read = { stamp, found: readDefinitions(objects.map(({ object }) => object)) }
-    const { found } = read
+    if (read?.stamp !== stamp) {
+      const definitions = objects.map(({ object }) => object)
+      read = { stamp, definitions, found: await definedApis(options.composer, definitions) }
+    }
+    const { found, definitions } = read
     if (servedApis?.stamp !== stamp) servedApis = { stamp, found: await serveAll(found) }
     const apis = servedApis.found
     const places = apis.flatMap(({ place, api }) => (place !== undefined && isFirstVersion(api, apis) ? [place] : []))
     const collections = places.flatMap((place) => collectionsOf(place, options))
     instancesOf.follow(collections, signal)
     const all = placedInstances(apis)
-    for (const path of expanded.keys()) if (!all.some((one) => one.path === path)) expanded.delete(path)
+    for (const known of [expanded, projections])
+      for (const path of known.keys()) if (!all.some((one) => one.path === path)) known.delete(path)
     const complete = source.synced() && collections.every((each) => instancesOf.synced(each))
     if (found.readsWorld && clock.monotonicMs() - externalsReadMs >= LOOK_MS) {
       await externals.read()
       externalsReadMs = clock.monotonicMs()
     }
     if (complete) {
-      const seen = { found, stamp, objects: indexObjects(source.all()) }
+      const seen = { found, definitions, stamp, objects: indexObjects(source.all()) }
       await inParallel(all, AT_ONCE, (one) => reconcile(one, seen))
     }
     // What could not be listed may have instances: then a definition stays.
@@ -433,11 +464,15 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   }
 }
 
-function isFirstVersion(api: ComposedApi, apis: readonly ServedApi[]): boolean {
+function isFirstVersion(api: DescribedApi, apis: readonly ServedApi[]): boolean {
   const same = apis.filter(
     (one) => one.place !== undefined && one.api.kind === api.kind && groupOf(one.api) === groupOf(api),
   )
   return (same.find((one) => one.api.serving.stored) ?? same[0])?.api === api
+}
+
+function versionOf(object: Foreign): unknown {
+  return [uidOf(object), at(object, 'metadata', 'resourceVersion')]
 }
 
 function collectionsOf(place: KindPlace, { grants, home }: OwnApisOptions): readonly string[] {
@@ -454,7 +489,7 @@ function valuesIn({ object }: DeclaredObject): string {
 }
 
 /** What of an instance waits for a value. Keys are those of objects in the namespace of the instance. */
-function waitingIn(made: readonly MadeDocument[], namespace: string | undefined): InstanceFacts['waiting'] {
+function waitingIn(made: readonly MadeObject[], namespace: string | undefined): InstanceFacts['waiting'] {
   const waits = made.filter((one) => one.waits !== undefined)
   if (waits.length === 0) return undefined
   const keys = waits.flatMap((one) => one.keys)

@@ -15,6 +15,7 @@ import { openKubernetesStore } from '../../store/kubernetes.ts'
 import type { NamespaceGrants } from '../grants.ts'
 import { createOperation } from '../operate.ts'
 import { secretPlace } from '../secret-place.ts'
+import { composedHere } from './composed-here.ts'
 import { madeByCrossplane, PROVIDER_KINDS, type ProviderVm, providerConfigOf } from './made-by-crossplane.ts'
 
 /** A simulated cluster with the provider's definitions, beside a simulated Proxmox, on one virtual clock. */
@@ -177,6 +178,7 @@ async function startOperator(
       }),
     resolveSecret,
     ownApis,
+    composer: composedHere,
     note: () => {},
     warn,
     ...defined({ onCalm, grants }),

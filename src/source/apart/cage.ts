@@ -4,15 +4,23 @@ import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ExpressionAnswer } from '../../model/expressions.ts'
 import type { SourceFile } from '../git/revision.ts'
 import { TooCostly } from '../reader.ts'
-import { type CageJob, type CageMessage, type CageOrder, PLACE_FD } from './job.ts'
+import {
+  type CageJob,
+  type CageMessage,
+  type CageOrder,
+  type ComposedAnswers,
+  PLACE_FD,
+  type TimedAnswer,
+} from './job.ts'
 import type { PackedHead, RevisionPiece } from './pack.ts'
 
 export interface JobBudget {
   readonly clock: Clock
   readonly deadlineMs: number
+  /** The deadline is for each thing that the job begins, not for all of them together. */
+  readonly each?: true
   /** Names the place at which the job was ended, by the number of the last thing that it began. */
   placeOf(index: number): string
 }
@@ -30,7 +38,8 @@ export interface JobResult {
   readonly head: PackedHead
   readonly pieces: readonly RevisionPiece[]
   readonly names: readonly string[]
-  readonly answers: readonly ExpressionAnswer[]
+  readonly answers: readonly TimedAnswer[]
+  readonly composed?: ComposedAnswers
 }
 
 /** One process of the cage with a queue before it. It stays warm between jobs and is replaced when a job is ended. */
@@ -111,7 +120,8 @@ export function createCage(heapMb: number): Cage {
       await next()
       void limits.splice(limits.indexOf(starting), 1)
       // Counted from here: a busy computer is slow to start a process.
-      until(late(budget.deadlineMs, () => ended(`takes longer than ${budget.deadlineMs / 1000} s`)))
+      const tooLong = () => ended(`takes longer than ${budget.deadlineMs / 1000} s`)
+      until(budget.each === true ? lateEach(caged, budget, tooLong, ending.signal) : late(budget.deadlineMs, tooLong))
       const result = await resultOf(caged, next)
       whole = result.rssMb <= LIMITS.cageWarmMb
       return result
@@ -130,6 +140,22 @@ export function createCage(heapMb: number): Cage {
       queue = turn.catch(() => {})
       return turn
     },
+  }
+}
+
+/** Rejects when the job has been at one and the same thing for the whole deadline: the time of others is not charged to it. */
+async function lateEach(
+  caged: Caged,
+  { clock, deadlineMs }: JobBudget,
+  why: () => Error,
+  signal: AbortSignal,
+): Promise<never> {
+  for (let seen = caged.begun(); ; seen = caged.begun()) {
+    await clock.sleep(deadlineMs, signal)
+    if (signal.aborted) return new Promise(() => {})
+    // What it said while this program was busy with something else is read first.
+    for (let turn = 0; turn < 3; turn++) await clock.sleep(0)
+    if (caged.begun() === seen) throw why()
   }
 }
 
@@ -154,13 +180,15 @@ function whyDead(
 async function resultOf(caged: Caged, next: () => Promise<CageMessage>) {
   let head = NO_HEAD
   let names: readonly string[] = []
-  let answers: readonly ExpressionAnswer[] = []
+  let answers: readonly TimedAnswer[] = []
+  let composed: ComposedAnswers | undefined
   const pieces: RevisionPiece[] = []
   for (let message = await next(); ; message = await next()) {
-    if (message.said === 'end') return { head, names, answers, pieces, rssMb: message.rssMb }
+    if (message.said === 'end') return { head, names, answers, pieces, rssMb: message.rssMb, ...defined({ composed }) }
     if (message.said === 'tree') head = message.head
     else if (message.said === 'names') names = message.names
     else if (message.said === 'answers') answers = message.answers
+    else if (message.said === 'composed') composed = message.composed
     else if (message.said === 'piece') pieces.push(message.piece)
     await caged.tell('next')
   }
@@ -183,6 +211,8 @@ interface Caged {
   next(): Promise<CageMessage>
   /** The number of the last thing that it began. */
   place(): number
+  /** How many things it has begun. */
+  begun(): number
   /** The program stays while this one works, and does not stay for one that waits. */
   hold(): void
   release(): void
@@ -221,7 +251,7 @@ function startCaged(heapMb: number): Caged {
     child.once('exit', (code, signal) => over(defined({ code: code ?? undefined, signal: signal ?? undefined })))
     child.on('error', (error: NodeJS.ErrnoException) => over({ unstarted: error.code ?? 'unknown error' }))
   })
-  let place = 0
+  let [place, begun] = [0, 0]
   // Without a free file there is nothing of a process, not even this.
   const places = (child.stdio as typeof child.stdio | undefined)?.[PLACE_FD]
   let rest = Buffer.alloc(0)
@@ -231,6 +261,7 @@ function startCaged(heapMb: number): Caged {
       rest = Buffer.concat([rest, bytes])
       const whole = rest.length - (rest.length % 4)
       if (whole >= 4) place = rest.readInt32LE(whole - 4)
+      begun += whole / 4
       rest = rest.subarray(whole)
     })
   const pipe = places as { ref?(): void; unref?(): void } | null | undefined
@@ -252,6 +283,7 @@ function startCaged(heapMb: number): Caged {
       return inbox.shift() as CageMessage
     },
     place: () => place,
+    begun: () => begun,
     hold() {
       place = 0
       child.ref()

@@ -67,3 +67,19 @@ test('[S-33] an expression that takes too long is ended, backs off, and is evalu
   assert.match(String(again), /again in 2 min$/)
   assert.deepEqual(await expressions.answers([ask('self.a', { a: true })]), [true])
 })
+
+test('[S-33] an expression is charged its own time alone, however long others of its batch take', async () => {
+  const expressions = createCagedExpressions({ clock: systemClock, deadlineMs: 2_000 })
+  // Each is well within the deadline, and all of them together are far beyond it.
+  const busy = (at: number) => ask(`lists.range(10).all(x, ${grown(2)}.upperAscii().size() > x + ${at})`)
+  const slow = ask(`lists.range(60).all(x, ${grown(3)}.upperAscii().size() > x)`)
+  const begunMs = performance.now()
+  const batch = [...Array.from({ length: 14 }, (_, at) => busy(at)), slow, ask('self.a', { a: true })]
+  const answers = await expressions.answers(batch)
+  assert.ok(performance.now() - begunMs > 2_000, 'the batch is longer than the deadline')
+  assert.deepEqual(
+    [...answers.slice(0, 14), answers[15]],
+    Array.from({ length: 15 }, () => true),
+  )
+  assert.match(String(answers[14]), /^it takes longer than 2 s/)
+})

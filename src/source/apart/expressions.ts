@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ExpressionAnswer, ExpressionQuestion, Expressions } from '../../model/expressions.ts'
 import { askingCage, createCage, JobEnded } from './cage.ts'
-import { type Paused, pausedAfter } from './pause.ts'
+import { againIn, type Paused, pausedAfter } from './pause.ts'
 
 export interface CagedExpressionsOptions {
   readonly clock: Clock
@@ -24,9 +24,11 @@ export function createCagedExpressions({
   const cage = heapMb === undefined ? askingCage() : createCage(heapMb)
   const kept = new Map<string, ExpressionAnswer>()
   const setAside = new Map<string, Paused>()
+  const tookMs = new Map<string, number>()
 
   const note = (id: string, answer: ExpressionAnswer) => {
     if (kept.size >= LIMITS.answersKept) kept.clear()
+    if (tookMs.size >= LIMITS.answersKept) tookMs.clear()
     kept.set(id, answer)
   }
   const endedNow = (expression: string, why: string): Paused => {
@@ -35,6 +37,8 @@ export function createCagedExpressions({
     setAside.set(expression, ended)
     return ended
   }
+  /** How long it took when it was last evaluated. */
+  const slowness = ({ expression }: ExpressionQuestion) => tookMs.get(expression) ?? 0
   const asleep = (expression: string): Paused | undefined => {
     const ended = setAside.get(expression)
     return ended !== undefined && clock.monotonicMs() < ended.untilMs ? ended : undefined
@@ -51,6 +55,7 @@ export function createCagedExpressions({
         if (known !== undefined) found.set(id, known)
         else open.set(id, question)
       }
+      const begunMs = clock.monotonicMs()
       while (open.size > 0) {
         for (const [id, { expression }] of open) {
           const ended = asleep(expression)
@@ -58,19 +63,28 @@ export function createCagedExpressions({
           found.set(id, toldOf(ended))
           open.delete(id)
         }
-        const asked = [...open]
+        // Who is quick does not wait for who is slow.
+        const asked = [...open].toSorted(([, a], [, b]) => slowness(a) - slowness(b))
         if (asked.length === 0) break
+        if (clock.monotonicMs() - begunMs > LIMITS.answersMs) {
+          for (const [id] of asked) found.set(id, OTHERS_FIRST)
+          break
+        }
         try {
           const placeOf = () => 'it'
           const job = { job: 'answers', questions: asked.map(([, question]) => question) } as const
-          const { answers } = await cage.perform(job, { clock, deadlineMs, placeOf })
-          for (const [index, [id, { expression }]] of asked.entries()) {
-            const answer = answers[index] ?? 'nobody answered'
-            found.set(id, answer)
-            note(id, answer)
-            setAside.delete(expression)
+          const { answers } = await cage.perform(job, { clock, deadlineMs, each: true, placeOf })
+          if (answers.length === 0) break
+          // What it did not come to is asked in another round, after whoever else waits.
+          for (const [index, answer] of answers.entries()) {
+            const [id, question] = asked[index] ?? []
+            if (id === undefined || question === undefined) continue
+            found.set(id, answer.holds)
+            note(id, answer.holds)
+            tookMs.set(question.expression, answer.ms)
+            setAside.delete(question.expression)
+            open.delete(id)
           }
-          break
         } catch (error) {
           const [id, culprit] = (error instanceof JobEnded ? asked[error.index] : undefined) ?? []
           if (id === undefined || culprit === undefined) {
@@ -88,9 +102,10 @@ export function createCagedExpressions({
   }
 }
 
-function toldOf({ why, delayMs }: Paused): string {
-  const again = delayMs >= 3_600_000 ? `${delayMs / 3_600_000} h` : `${Math.round(delayMs / 60_000)} min`
-  return `${why}; croft evaluates it again in ${again}`
+const OTHERS_FIRST = `it was not evaluated: expressions took more than ${LIMITS.answersMs / 1000} s in this pass; the next one goes on`
+
+function toldOf(ended: Paused): string {
+  return `${ended.why}; croft evaluates it again in ${againIn(ended)}`
 }
 
 function idOf({ expression, name, object }: ExpressionQuestion): string {

@@ -2,6 +2,8 @@ import type { Unbuilt } from '../../kinds/kind.ts'
 import type { ExpressionAnswer, ExpressionQuestion } from '../../model/expressions.ts'
 import type { KnownObjects } from '../../model/waiting.ts'
 import type { LateInstances } from '../compose/api.ts'
+import type { ClusterAnswer, ClusterQuestion, DescribedDefinitions } from '../compose/in-cluster.ts'
+import type { DocumentFields } from '../compose/shape.ts'
 import type { FileReading } from '../files/read-files.ts'
 import type { SourceFile } from '../git/revision.ts'
 import type { FetchedBlob } from '../reader.ts'
@@ -22,7 +24,24 @@ export type CageJob =
     }
   | { readonly job: 'generator-files' }
   | { readonly job: 'late'; readonly instances: LateInstances; readonly known: KnownObjects }
+  | {
+      readonly job: 'compose'
+      readonly definitions: readonly DocumentFields[]
+      readonly questions: readonly ClusterQuestion[]
+    }
   | { readonly job: 'answers'; readonly questions: readonly ExpressionQuestion[] }
+
+/** An answer, and how long it took. */
+export interface TimedAnswer {
+  readonly holds: ExpressionAnswer
+  readonly ms: number
+}
+
+/** What came of questions about instances in a cluster, as far as it came to them. */
+export interface ComposedAnswers {
+  readonly described: DescribedDefinitions
+  readonly answers: readonly ClusterAnswer[]
+}
 
 /** What the program tells the cage. */
 export type CageOrder = { readonly files: readonly SourceFile[] } | CageJob | 'next'
@@ -33,7 +52,8 @@ export type CageMessage =
   | { readonly said: 'tree'; readonly head: PackedHead }
   | { readonly said: 'piece'; readonly piece: RevisionPiece }
   | { readonly said: 'names'; readonly names: readonly string[] }
-  | { readonly said: 'answers'; readonly answers: readonly ExpressionAnswer[] }
+  | { readonly said: 'composed'; readonly composed: ComposedAnswers }
+  | { readonly said: 'answers'; readonly answers: readonly TimedAnswer[] }
   | { readonly said: 'failed'; readonly message: string }
   | { readonly said: 'end'; readonly rssMb: number }
 

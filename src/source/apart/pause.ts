@@ -15,3 +15,8 @@ export function pausedAfter(before: Pick<Paused, 'delayMs'> | undefined, why: st
   )
   return { why, delayMs, untilMs: nowMs + delayMs }
 }
+
+/** In words, when it is tried again. */
+export function againIn({ delayMs }: Paused): string {
+  return delayMs >= 3_600_000 ? `${delayMs / 3_600_000} h` : `${Math.round(delayMs / 60_000)} min`
+}

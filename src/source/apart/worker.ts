@@ -1,5 +1,8 @@
 import { writeSync } from 'node:fs'
 import { holds } from '../../lib/cel.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { answerInCluster, describedDefinitions, readDefinitions } from '../compose/in-cluster.ts'
 import { expandLate } from '../compose/late.ts'
 import { readFiles } from '../files/read-files.ts'
 import type { Revision, SourceFile } from '../git/revision.ts'
@@ -19,7 +22,7 @@ process.on('message', (order: CageOrder) => {
   else if ('files' in order) files.push(...order.files)
   else {
     // The library takes a while to load: that is no work of the job.
-    if (order.job === 'answers') holds('true', {})
+    if (order.job === 'answers' || order.job === 'compose') holds('true', {})
     say({ said: 'begun' })
     left = performed(order, files)
     files = []
@@ -55,6 +58,17 @@ function begin(index: number): void {
   writeSync(PLACE_FD, new Int32Array([index]))
 }
 
+/** Answers at least one, and as many as there is time for: others wait for this process too. */
+function forAWhile<Q, A>(questions: readonly Q[], answer: (question: Q, index: number) => A): readonly A[] {
+  const answers: A[] = []
+  const untilMs = systemClock.monotonicMs() + LIMITS.answerMs
+  for (const [index, question] of questions.entries()) {
+    if (index > 0 && systemClock.monotonicMs() > untilMs) break
+    answers.push(answer(question, index))
+  }
+  return answers
+}
+
 function* performed(job: CageJob, given: readonly SourceFile[]): Generator<CageMessage> {
   switch (job.job) {
     case 'generator-files':
@@ -62,11 +76,21 @@ function* performed(job: CageJob, given: readonly SourceFile[]): Generator<CageM
     case 'answers':
       return yield {
         said: 'answers',
-        answers: job.questions.map(({ expression, object, name }, index) => {
+        answers: forAWhile(job.questions, ({ expression, object, name }, index) => {
           begin(index)
-          return holds(expression, object, name)
+          const begunMs = systemClock.monotonicMs()
+          return { holds: holds(expression, object, name), ms: systemClock.monotonicMs() - begunMs }
         }),
       }
+    case 'compose': {
+      begin(0)
+      const definitions = readDefinitions(job.definitions)
+      const answers = forAWhile(job.questions, (question, index) => {
+        begin(index + 1)
+        return answerInCluster(definitions, question)
+      })
+      return yield { said: 'composed', composed: { described: describedDefinitions(definitions), answers } }
+    }
     case 'objects':
       return yield* piecesIn(withObjects(objectsOfBlobs(job.blobs)), [''])
     case 'kustomized':
