@@ -133,3 +133,16 @@ test('few files open connections or start programs', () => {
     .sort()
   assert.deepEqual(using, WAYS_OUT)
 })
+
+test('the program hands trees to a reader that runs the cage: commands too', () => {
+  const reading = /\b(?:readTree|readCommit|followDirectory|followRepository|withFetched|openSources)\(/
+  const careless = sources
+    .filter(({ path, text }) => /^src\/(?:main|cli|controller|operator|state)\//.test(path) && reading.test(text))
+    .filter(({ text }) => !/\breader\b/.test(text))
+    .map(({ path }) => path)
+  assert.deepEqual(careless, [])
+  assert.deepEqual(
+    importersOf(/^src\/source\/read-here\.ts$/).filter((path) => !path.startsWith('src/source/')),
+    ['src/controller/sources/open-sources.ts'],
+  )
+})

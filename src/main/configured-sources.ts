@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { CliError, UsageError } from '../cli/verb.ts'
 import type { ControllerConfig } from '../controller/config.ts'
+import { systemClock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Revision } from '../source/git/revision.ts'
 import { chartsToKeep } from './charts.ts'
@@ -20,12 +22,13 @@ export async function sourcesAt(
   place: string,
 ): Promise<{ readonly revision: Revision; readonly config?: ControllerConfig }> {
   if (statSync(place).isFile()) return configured(place)
-  const [{ readTree }, { cacheDirectory }] = await Promise.all([
+  const [{ readTree }, { cacheDirectory }, { createCommandReader }] = await Promise.all([
     import('../source/read-tree.ts'),
     import('../state/state-file.ts'),
+    import('../source/apart/command-reader.ts'),
   ])
   const cacheDir = cacheDirectory(process.env)
-  return { revision: await readTree(place, cacheDir === undefined ? {} : { cacheDir }) }
+  return { revision: await readTree(place, { reader: createCommandReader(systemClock), ...defined({ cacheDir }) }) }
 }
 
 /** Whether a text is what croft reads from a directory, rather than a configuration. */
@@ -41,6 +44,7 @@ async function configured(file: string) {
     { mergeRevisions },
     secrets,
     { cacheDirectory },
+    { createWorkerReader },
   ] = await Promise.all([
     import('../lib/yaml-library.ts'),
     import('../controller/config.ts'),
@@ -48,6 +52,7 @@ async function configured(file: string) {
     import('../controller/sources/merge.ts'),
     import('../state/secrets.ts'),
     import('../state/state-file.ts'),
+    import('../source/apart/reader.ts'),
   ])
   // A file of somebody else's repository may be named by mistake: as a configuration it would be read for minutes.
   if (statSync(file).size > LIMITS.configurationBytes)
@@ -81,6 +86,7 @@ async function configured(file: string) {
     cwd,
     resolveSecret: (reference) => secrets.resolveSecret(reference, places),
     chart: chartsToKeep(process.env),
+    reader: () => createWorkerReader({ clock: systemClock }),
   })
   const inForce = await Promise.all(
     sources.map(async ({ name, grant, open }) => {

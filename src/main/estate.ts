@@ -1,31 +1,52 @@
 import type { FollowedRepository, LoadedEstate } from '../cli/runtime.ts'
+import { systemClock } from '../lib/clock.ts'
 import { CliError } from '../lib/exit.ts'
 import type { Problem } from '../model/declaration.ts'
 import { changedEstate, type Estate } from '../model/estate.ts'
 import type { Revision } from '../source/git/revision.ts'
+import { type SourceReader, TooCostly } from '../source/reader.ts'
 
 export async function load(directory: string): Promise<LoadedEstate> {
   const { revisionAt } = await import('./configured-sources.ts')
-  return linked(await revisionAt(directory))
+  return named(async () => linked(await revisionAt(directory)))
 }
 
 export async function loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate> {
-  const [{ readCommit, resolveCommit }, { mergedTree }, { GitFailed, runGit }] = await Promise.all([
+  const [{ readCommit, resolveCommit }, { mergedTree }, { GitFailed, runGit }, reader] = await Promise.all([
     import('../source/git/git.ts'),
     import('../source/git/git-merge.ts'),
     import('../source/git/git-run.ts'),
+    commandReader(),
   ])
   const below = (await runGit({ directory, arguments: ['rev-parse', '--show-prefix'] })).toString('utf8').trim()
   const commit = await resolveCommit(directory, ref)
-  const at = below === '' ? {} : { path: below }
-  if (onto === undefined) return linked(await readCommit(directory, commit, at))
+  const at = { reader, ...(below === '' ? {} : { path: below }) }
+  if (onto === undefined) return named(async () => linked(await readCommit(directory, commit, at)))
   const merged = await mergedTree(directory, await resolveCommit(directory, onto), commit).catch((error: unknown) => {
     // A shallow clone does not know where the two parted: then the head alone is what there is.
     if (error instanceof GitFailed) return { tree: commit }
     throw error
   })
   if ('conflicts' in merged) throw new Error(`it conflicts with ${onto} in ${merged.conflicts.slice(0, 5).join(', ')}`)
-  return linked(await readCommit(directory, merged.tree, at))
+  return named(async () => linked(await readCommit(directory, merged.tree, at)))
+}
+
+/** A tree that is too costly is a mistake in it, and its message names the file. */
+async function named<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof TooCostly)) throw error
+    throw new CliError(
+      `${error.message}. Make it smaller, or leave it out with .croftignore; nothing was looked at or done.`,
+    )
+  }
+}
+
+/** Text of others is built and evaluated in a process that can be ended, also for a command. */
+async function commandReader(): Promise<SourceReader> {
+  const { createCommandReader } = await import('../source/apart/command-reader.ts')
+  return createCommandReader(systemClock)
 }
 
 async function linked(read: Revision): Promise<LoadedEstate> {
@@ -61,16 +82,18 @@ async function furtherOf(revision: Revision, estate: Estate): Promise<readonly P
 /** Only an add-on has manifests elsewhere: an estate without one needs no Git, no tunnels and no unpacking. */
 async function fetchedFor(read: Revision): Promise<Revision> {
   if (!read.declarations.some(({ kind }) => kind === 'Addon')) return read
-  const [{ withFetched }, { chartsToKeep }] = await Promise.all([
+  const [{ withFetched }, { chartsToKeep }, reader] = await Promise.all([
     import('../source/files/fetched.ts'),
     import('./charts.ts'),
+    commandReader(),
   ])
-  return withFetched(read, { fetched: new Map(), chart: chartsToKeep(process.env) })
+  return withFetched(read, { fetched: new Map(), chart: chartsToKeep(process.env), reader })
 }
 
 export async function follow(remote: string, mirror: string): Promise<FollowedRepository> {
   const { followRepository } = await import('../source/git/repository.ts')
-  const followed = followRepository({ remote, mirror, ref: 'main', allowLocal: true })
+  const reader = await commandReader()
+  const followed = followRepository({ remote, mirror, ref: 'main', allowLocal: true, reader })
   return {
     async look(signal) {
       const seen = await followed.look(signal)

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../kinds/kind.ts'
+import { findKind } from '../kinds/registry.ts'
 import { FAILED } from '../lib/failed-on.ts'
-import type { Declaration, Problem } from '../model/declaration.ts'
+import type { Declaration, Problem, ResourceKey } from '../model/declaration.ts'
 import { envelopeOf, type JudgedObject } from './judge.ts'
 import { objectsOf, readDocuments } from './manifest.ts'
 import { isTouched, remainderOf } from './remainder.ts'
@@ -15,6 +16,30 @@ export interface Doubtful {
   readonly whole: boolean
   /** Gives a finding its place. Nothing: it comes of what was left out. */
   problemAt(problem: FieldProblem): Problem | undefined
+  /** What `problemAt` goes by, as plain data. */
+  readonly left: LeftOut
+}
+
+/** What was left out of a refused declaration, and where it stands. */
+export interface LeftOut {
+  readonly touched: readonly FieldProblem['path'][]
+  readonly whole: boolean
+  readonly document: JudgedObject['document']
+  readonly base: JudgedObject['base']
+  readonly key: ResourceKey
+  readonly apiVersion: string
+  readonly kind: string
+  readonly at: FileAt
+}
+
+/** Gives findings about a refused declaration their places. Pure. */
+export function placingDoubtful({ touched, whole, document, base, key, apiVersion, kind, at }: LeftOut) {
+  const known = findKind(apiVersion, kind)
+  const judged = { document, base, key, ...(known === undefined ? {} : { kind: known }) }
+  // What is missing now may be what was left out, by another name or in another place.
+  const follows = ({ code }: FieldProblem) => code === FAILED || (code === 'missing-field' && !whole)
+  return (problem: FieldProblem): Problem | undefined =>
+    follows(problem) || isTouched(problem, touched) ? undefined : fieldProblemAt(judged, problem, at)
 }
 
 export function doubtfulOf(judged: JudgedObject, at: FileAt): Doubtful | undefined {
@@ -36,10 +61,10 @@ export function doubtfulOf(judged: JudgedObject, at: FileAt): Doubtful | undefin
       ? { spec: kind.schema.parse(manifest.spec), touched: paths, whole: true }
       : remainderOf(kind, manifest, paths)
     if (left === undefined) return undefined
-    // What is missing now may be what was left out, by another name or in another place.
-    const follows = ({ code }: FieldProblem) => code === FAILED || (code === 'missing-field' && !left.whole)
-    const problemAt = (problem: FieldProblem) =>
-      follows(problem) || isTouched(problem, left.touched) ? undefined : fieldProblemAt(judged, problem, at)
+    const { document } = judged
+    const { touched, whole } = left
+    const out: LeftOut = { touched, whole, document, base: judged.base, key, apiVersion, kind: kind.kind, at }
+    const problemAt = placingDoubtful(out)
     const checked = isValid ? [] : (kind.check?.(left.spec, { ...manifest, spec: left.spec }) ?? [])
     return {
       declaration: {
@@ -58,6 +83,7 @@ export function doubtfulOf(judged: JudgedObject, at: FileAt): Doubtful | undefin
       problems: checked.flatMap((problem) => problemAt(problem) ?? []),
       whole: left.whole,
       problemAt,
+      left: out,
     }
   } catch {
     // A guess that cannot be judged is none: what was found before has been said.

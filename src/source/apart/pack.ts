@@ -3,8 +3,9 @@ import { findKind } from '../../kinds/registry.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration, Problem, ResourceKey } from '../../model/declaration.ts'
 import type { UnreadPath } from '../../model/unread.ts'
-import type { LateInstances } from '../compose/api.ts'
+import type { DefinedApi, LateInstances } from '../compose/api.ts'
 import { type LateExpansion, withLate } from '../compose/late.ts'
+import { type Doubtful, placingDoubtful } from '../doubtful.ts'
 import type { DocumentPlace, ExpandedInstances, Ignored, Revision } from '../git/revision.ts'
 import { fieldProblemAt, plainProblem } from '../yaml/problem-at.ts'
 
@@ -22,6 +23,10 @@ export interface RevisionPiece {
   readonly problems?: readonly Problem[]
   readonly ignored?: readonly Ignored[]
   readonly unread?: readonly UnreadPath[]
+  /** Kinds that the files define, and documents that define them or became others. */
+  readonly apis?: readonly DefinedApi[]
+  readonly definitions?: readonly Ignored[]
+  readonly doubtful?: readonly Omit<Doubtful, 'problemAt'>[]
   readonly late?: LateInstances
   /** What the late instances become, without the pieces of their revision. */
   readonly expanded?: Omit<ExpandedInstances, 'revision'> & { readonly head: PackedHead }
@@ -47,6 +52,12 @@ export function* piecesOf(whole: Revision, places: readonly string[]): Generator
   for (const problems of inPieces(kept(revision.problems), PIECE.others)) yield { problems }
   for (const ignored of inPieces(revision.ignored, PIECE.others)) yield { ignored }
   for (const unread of inPieces(revision.unread ?? [], PIECE.others)) yield { unread }
+  for (const { kind, apiVersion, summary, spec, origin } of revision.apis ?? [])
+    yield { apis: [{ kind, apiVersion, summary, spec, origin }] }
+  for (const definitions of inPieces(revision.expanded ?? [], PIECE.others)) yield { definitions }
+  if (revision.problems.some(({ severity }) => severity === 'error'))
+    for (const doubtful of inPieces(revision.doubtful?.() ?? [], PIECE.declarations))
+      yield { doubtful: doubtful.map(({ problemAt: _, ...one }) => one) }
   for (const place of new Set(places)) {
     const at = revision.objectsAt?.(place)
     if (at === undefined) continue
@@ -125,6 +136,9 @@ function unpackWhole(head: PackedHead, pieces: readonly RevisionPiece[]): Revisi
   const problems: Problem[] = []
   const ignored: Ignored[] = []
   const unread: UnreadPath[] = []
+  const apis: DefinedApi[] = []
+  const definitions: Ignored[] = []
+  const doubtful: Doubtful[] = []
   const places = new Map<string, ObjectsAt>()
   for (const piece of pieces) {
     for (const one of piece.declarations ?? []) {
@@ -134,6 +148,9 @@ function unpackWhole(head: PackedHead, pieces: readonly RevisionPiece[]): Revisi
     problems.push(...(piece.problems ?? []))
     ignored.push(...(piece.ignored ?? []))
     unread.push(...(piece.unread ?? []))
+    apis.push(...(piece.apis ?? []))
+    definitions.push(...(piece.definitions ?? []))
+    doubtful.push(...(piece.doubtful ?? []).map((one) => ({ ...one, problemAt: placingDoubtful(one.left) })))
     if (piece.objects === undefined) continue
     const { place, at } = piece.objects
     const before = places.get(place)
@@ -147,6 +164,9 @@ function unpackWhole(head: PackedHead, pieces: readonly RevisionPiece[]): Revisi
     problems,
     ignored,
     ...(unread.length === 0 ? {} : { unread }),
+    ...(apis.length === 0 ? {} : { apis }),
+    ...(definitions.length === 0 ? {} : { expanded: definitions }),
+    doubtful: () => doubtful,
     problemAt,
     locate: (declaration, path) => problemAt(declaration, { code: '', path, message: '' }).origin,
     text: (declaration) => written.get(declaration.key)?.document.text,

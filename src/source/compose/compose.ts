@@ -30,6 +30,11 @@ export interface Composition {
   readonly late?: LateInstances
 }
 
+/** Reports whether something of it may define an API. Pure. */
+export function mayCompose(outcomes: readonly FileOutcome[]): boolean {
+  return outcomes.some((one) => 'judged' in one && one.judged.some(mayDefine))
+}
+
 type IgnoredDocument = JudgedObject & { readonly outcome: 'ignored' }
 
 /**
@@ -37,8 +42,7 @@ type IgnoredDocument = JudgedObject & { readonly outcome: 'ignored' }
  * documents that they become. Pure: the same documents give the same documents, in whatever order they stand.
  */
 export function compose(outcomes: readonly FileOutcome[], commit: string | undefined): Composition {
-  if (!outcomes.some((one) => 'judged' in one && one.judged.some(mayDefine)))
-    return { outcomes, apis: [], problems: [], expanded: [], incomplete: false }
+  if (!mayCompose(outcomes)) return { outcomes, apis: [], problems: [], expanded: [], incomplete: false }
   const problems: Problem[] = []
   let incomplete = false
   const at = (file: string): FileAt => ({ file, ...defined({ commit }) })

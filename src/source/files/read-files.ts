@@ -6,12 +6,13 @@ import type { Problem } from '../../model/declaration.ts'
 import { setAside, type UnreadPath } from '../../model/unread.ts'
 import { assemble, type FileOutcome } from '../assemble.ts'
 import { createBudget } from '../budget.ts'
-import { compose } from '../compose/compose.ts'
+import { compose, mayCompose } from '../compose/compose.ts'
 import { withLate } from '../compose/late.ts'
 import type { Ignored, Revision, SourceFile } from '../git/revision.ts'
 import { type JudgedObject, judgeDocument, nothingOfOurs } from '../judge.ts'
 import { type FilesInHand, isKustomization } from '../kustomize/build.ts'
 import { type BuiltRoot, buildTree } from '../kustomize/tree.ts'
+import { NeedsCage } from '../needs-cage.ts'
 import { objectsAt } from '../objects-at.ts'
 import { brokenOfOthers, namesOurs, otherPrograms } from '../yaml/broken-text.ts'
 import { excerpt, printable } from '../yaml/excerpt.ts'
@@ -37,6 +38,8 @@ export interface FileReading {
   readonly tooLarge?: string
   readonly commit?: string
   readonly cache?: ParseCache
+  /** Throws NeedsCage in place of building a kustomization, or expanding or evaluating anything. */
+  readonly evaluates?: false
   /** Told of each file before it is read, by its number; of all kustomizations together as -1. */
   begin?(index: number): void
 }
@@ -68,6 +71,7 @@ export function readFiles(reading: FileReading): Revision {
   )
   const hand = lazily(() => inHand(all, reading.siblings))
   reading.begin?.(-1)
+  if (reading.evaluates === false && reading.files.some(({ path }) => isKustomization(path))) throw new NeedsCage()
   const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget, alone) : undefined
   const brings = linesBrought(built?.roots ?? [])
   const left: Ignored[] = (reading.passed ?? []).map(({ path, note }) => ({
@@ -134,6 +138,7 @@ export function readFiles(reading: FileReading): Revision {
     }
   }
   cache.retain(used)
+  if (reading.evaluates === false && mayCompose(outcomes)) throw new NeedsCage()
   const composed = compose(outcomes, commit)
   const documents = composed.outcomes.reduce((sum, one) => sum + ('judged' in one ? one.judged.length : 1), 0)
   if (documents > LIMITS.documents) return tooLarge(`${documents} objects; at most ${LIMITS.documents}`)
