@@ -7,11 +7,11 @@ import type { ConsoleDesk, ConsolePlace } from '../consoles/console-port.ts'
 import type { HealthStrips } from '../health-strips.ts'
 import type { Actor, Controller } from '../port.ts'
 import type { Stream } from '../stream.ts'
-import type { Right } from './rights.ts'
+import type { NeededRight } from './rights.ts'
 import type { Me, SessionOnPage } from './schemas.ts'
 
 /** One thing that the API can do. The server, the document of the API and its tests are all made from it. */
-export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends Right {
+export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends NeededRight {
   readonly method: 'GET' | 'POST'
   readonly path: `/api/${string}`
   readonly summary: string

@@ -12,7 +12,7 @@ import type { DocumentFields } from '../compose/shape.ts'
 import { askingCage, createCage, JobEnded } from './cage.ts'
 import { againIn, type Paused, pausedAfter } from './pause.ts'
 
-interface Waiting {
+interface OpenQuestion {
   readonly id: string
   readonly question: ClusterQuestion
   answer(answer: ClusterAnswer): void
@@ -33,7 +33,7 @@ export function createCagedComposer({
 }): Composer {
   const cage = heapMb === undefined ? askingCage() : createCage(heapMb)
   const setAside = new Map<string, Paused>()
-  const waiting = new Map<readonly DocumentFields[], Waiting[]>()
+  const waiting = new Map<readonly DocumentFields[], OpenQuestion[]>()
   let working = false
 
   const asleep = (id: string): Paused | undefined => {
@@ -48,7 +48,7 @@ export function createCagedComposer({
   }
 
   /** One round in the cage. What was not come to is asked in the next, after whoever else waits for the cage. */
-  const perform = async (definitions: readonly DocumentFields[], asked: Waiting[]): Promise<Waiting[]> => {
+  const perform = async (definitions: readonly DocumentFields[], asked: OpenQuestion[]): Promise<OpenQuestion[]> => {
     const own = idOf(definitions)
     const whole = asleep(own)
     if (whole !== undefined) {

@@ -60,7 +60,7 @@ export interface MadeDeclaration {
   readonly policy: Policy
 }
 
-export interface Expanded {
+export interface ExpansionAnswer {
   readonly answer: 'expanded'
   readonly made: readonly MadeObject[]
   readonly wrong: readonly string[]
@@ -70,7 +70,7 @@ export interface Expanded {
 }
 
 export type ClusterAnswer =
-  | Expanded
+  | ExpansionAnswer
   | { readonly answer: 'status'; readonly status: DocumentFields }
   /** Nobody knows: why. */
   | { readonly answer: 'none'; readonly why: string }
@@ -134,7 +134,7 @@ export function answerInCluster({ apis }: ReadDefinitions, question: ClusterQues
     : expand(question, api, apis)
 }
 
-function expand(question: ExpandQuestion, api: ComposedApi, apis: ReadDefinitions['apis']): Expanded {
+function expand(question: ExpandQuestion, api: ComposedApi, apis: ReadDefinitions['apis']): ExpansionAnswer {
   const { instance, home, children, externals, grant } = question
   const wrong: string[] = []
   const file = `${api.kind}/${nameIn(instance)}`
