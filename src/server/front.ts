@@ -129,6 +129,10 @@ export function createFront(parts: FrontParts): Front {
         const at = issue?.path.join('.') ?? ''
         throw new Declined(400, 'malformed', `${at === '' ? '' : `${at}: `}${issue?.message ?? 'not well formed'}`)
       }
+      for (const further of route.raises ?? []) {
+        const more = further.applies(input.data as never) ? refusalFor(who, further) : undefined
+        if (more !== undefined) throw new Declined(more.status, more.code, `${further.when}: ${more.message}`)
+      }
       const turns = turnsOf(clock)
       const answer = await route.handle(contextFor(who, request, response), input.data)
       const output = await turns.perform(checking(route.output, answer))
@@ -150,7 +154,6 @@ export function createFront(parts: FrontParts): Front {
       actor: who.actor,
       known: who !== NOBODY,
       me: () => meOf(who),
-      may: (scope) => who.scopes.includes(scope),
       async signIn(name, password) {
         const opened = await door.signIn(name, password, addressOf(request))
         const old = sessionOf(request)

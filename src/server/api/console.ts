@@ -8,6 +8,7 @@ export const CONSOLE: Route = route({
   path: '/api/console',
   summary: 'Opens the serial console of a machine; the answer has the ticket for its web socket',
   scope: 'admin',
+  session: 'Sign in on the page to do this. In a terminal: croft console NAME.',
   audit: 'input',
   input: z.strictObject({
     key: z.string().min(1).max(LIMITS.foreignNameLength),

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
 import type { KeyDesk, PageSession } from '../auth/key-port.ts'
-import type { Scope } from '../auth/roles.ts'
 import type { SecurityKey } from '../auth/users.ts'
 import type { ConsoleDesk, ConsolePlace } from '../consoles/console-port.ts'
 import type { HealthStrips } from '../health-strips.ts'
 import type { Actor, Controller } from '../port.ts'
 import type { Stream } from '../stream.ts'
-import type { NeededRight } from './rights.ts'
+import type { FurtherRight, NeededRight } from './rights.ts'
 import type { Me, SessionOnPage } from './schemas.ts'
 
 /** One thing that the API can do. The server, the document of the API and its tests are all made from it. */
@@ -20,6 +19,8 @@ export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType 
   /** The query of a GET, the JSON body of a POST. */
   readonly input: I
   readonly output: O
+  /** What some of it needs besides. */
+  readonly raises?: readonly FurtherRight<z.output<I>>[]
   handle(context: Context, input: z.output<I>): Promise<z.input<O>> | z.input<O>
 }
 
@@ -33,7 +34,6 @@ export interface Context {
   /** Reports whether the reader signed in or showed a token. */
   readonly known: boolean
   me(): Promise<Me>
-  may(scope: Scope): boolean
   /** Opens a session in this browser, by name and password. */
   signIn(name: string, password: string): Promise<Me>
   signOut(): Promise<Me>
@@ -70,7 +70,7 @@ export function route<I extends z.ZodObject, O extends z.ZodType>(one: Route<I, 
 const NOTHING = z.object({})
 type Particular<I extends z.ZodObject, O extends z.ZodType> = Pick<
   Route<I, O>,
-  'audit' | 'signedIn' | 'output' | 'handle'
+  'audit' | 'signedIn' | 'session' | 'output' | 'handle'
 > & {
   /** Left out, nothing is asked for. */
   readonly input?: I

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../../lib/limits.ts'
+import { ON_THE_PAGE } from './rights.ts'
 import { get, post, type Route } from './route.ts'
 import { factorsToShow, granted, keyToMake, list, securityKey } from './schemas.ts'
 
@@ -12,6 +13,7 @@ const bytes = z
 /** Security keys of whoever asks: only a session on the page has any. */
 export const SECURITY_KEYS: readonly Route[] = [
   post('/api/second-factor/begin', 'Which second factors you can show, and what to ask a security key', {
+    session: ON_THE_PAGE,
     output: factorsToShow,
     handle({ keys }) {
       const { desk, place } = keys()
@@ -19,6 +21,7 @@ export const SECURITY_KEYS: readonly Route[] = [
     },
   }),
   post('/api/second-factor/key', 'Show the answer of a security key, before something grave', {
+    session: ON_THE_PAGE,
     audit: 'name',
     input: z.strictObject({ id: bytes, clientData: bytes, authenticatorData: bytes, signature: bytes }),
     output: granted,
@@ -34,6 +37,7 @@ export const SECURITY_KEYS: readonly Route[] = [
     handle: async ({ ownKeys }) => ({ keys: await ownKeys() }),
   }),
   post('/api/keys/begin', 'What to give to a browser to make a security key', {
+    session: ON_THE_PAGE,
     audit: 'name',
     input: z.strictObject({ invite: z.string().min(1).max(64).optional() }),
     output: keyToMake,
@@ -43,6 +47,7 @@ export const SECURITY_KEYS: readonly Route[] = [
     },
   }),
   post('/api/keys/add', 'Add a security key that a browser has made', {
+    session: ON_THE_PAGE,
     audit: 'name',
     input: z.strictObject({
       name: z
@@ -61,6 +66,7 @@ export const SECURITY_KEYS: readonly Route[] = [
     },
   }),
   post('/api/keys/remove', 'Remove one of your security keys', {
+    session: ON_THE_PAGE,
     audit: 'input',
     input: z.strictObject({ id: bytes }),
     output: granted,

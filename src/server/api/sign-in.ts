@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../../lib/limits.ts'
+import { ON_THE_PAGE } from './rights.ts'
 import { Declined, get, post, type Route } from './route.ts'
 import { granted, list, me, session } from './schemas.ts'
 
@@ -15,6 +16,7 @@ export const SIGN_IN: readonly Route[] = [
     handle: ({ signOut }) => signOut(),
   }),
   post('/api/second-factor', 'Show a code of the authenticator app, before something grave', {
+    session: ON_THE_PAGE,
     audit: 'name',
     input: z.strictObject({ code: z.string().regex(/^\d{6}$/, { error: 'six digits' }) }),
     output: granted,

@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Scope } from '../auth/roles.ts'
 import type { Wish } from '../port.ts'
+import type { FurtherRight } from './rights.ts'
 import { type Context, Declined, type Route, route } from './route.ts'
 import { granted, keySchema, list } from './schemas.ts'
 
@@ -32,6 +33,7 @@ function wish<I extends z.ZodObject>(
   scope: Scope,
   input: I,
   make: (given: z.output<I>, context: Context) => Wish,
+  raises: readonly FurtherRight<z.output<I>>[] = [],
 ): Route {
   return route({
     method: 'POST',
@@ -41,6 +43,7 @@ function wish<I extends z.ZodObject>(
     audit: 'input',
     input,
     output: granted,
+    raises,
     handle: (context, given) => ask(context, make(given, context)),
   })
 }
@@ -99,15 +102,8 @@ export const WISHES: readonly Route[] = [
       node: z.string().max(256).optional(),
       member: z.string().max(64).optional(),
     }),
-    ({ cluster, order, node, member }, { may }) => {
-      if (GRAVE.includes(order) && !may('admin')) throw new Declined(403, 'forbidden', `${order} needs the role admin.`)
-      return {
-        wish: 'cluster',
-        cluster,
-        order,
-        ...defined({ node, member }),
-      }
-    },
+    ({ cluster, order, node, member }) => ({ wish: 'cluster', cluster, order, ...defined({ node, member }) }),
+    GRAVE.map((grave) => ({ when: `order ${grave}`, scope: 'admin', applies: ({ order }) => order === grave })),
   ),
   wish(
     'power',
@@ -120,15 +116,12 @@ export const WISHES: readonly Route[] = [
       untilMs: z.number().int().positive().optional(),
       ignoreHolds: z.boolean().optional(),
     }),
-    ({ target, order, reason, untilMs, ignoreHolds }, { may }) => {
-      if (ignoreHolds === true && !may('admin'))
-        throw new Declined(403, 'forbidden', 'Not waiting for people, backups and jobs needs the role admin.')
-      return {
-        wish: 'power',
-        target,
-        order,
-        ...defined({ reason, untilMs, ignoreHolds }),
-      }
-    },
+    ({ target, order, reason, untilMs, ignoreHolds }) => ({
+      wish: 'power',
+      target,
+      order,
+      ...defined({ reason, untilMs, ignoreHolds }),
+    }),
+    [{ when: 'ignoreHolds', scope: 'admin', applies: ({ ignoreHolds }) => ignoreHolds === true }],
   ),
 ]
