@@ -8,7 +8,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { Recorded } from '../sim/recordings/replay.ts'
+import type { Recorded } from '../sim/recordings/testing/replay.ts'
 import { packExchange, unpackExchange } from '../test/evidence/exchange.ts'
 
 const EVIDENCE = new URL('../test/evidence/', import.meta.url).pathname

@@ -1,4 +1,4 @@
-import type { Recorded } from '../../sim/recordings/replay.ts'
+import type { Recorded } from '../../sim/recordings/testing/replay.ts'
 
 /** Pairs of a form in their order, a JSON document, or the text where it was neither. */
 type Sent = readonly (readonly [string, string])[] | { readonly json: unknown } | string

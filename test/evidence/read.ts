@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import type { Recorded } from '../../sim/recordings/replay.ts'
+import type { Recorded } from '../../sim/recordings/testing/replay.ts'
 import { type PackedExchange, unpackExchange } from './exchange.ts'
 
 /* What was recorded of the real programs, as the tests read it. README.md says how each was recorded. */

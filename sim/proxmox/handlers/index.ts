@@ -8,7 +8,6 @@ import { accessTokenRoutes } from './access/tokens.ts'
 import { accessUserRoutes } from './access/users.ts'
 import { acmeRoutes } from './cluster/acme.ts'
 import { clusterRoutes } from './cluster/cluster.ts'
-import { clusterOptionRoutes } from './cluster/cluster-options.ts'
 import { datacentreOptionRoutes } from './cluster/datacentre-options.ts'
 import { mappingRoutes } from './cluster/mappings.ts'
 import { metricsRoutes } from './cluster/metrics.ts'
@@ -49,7 +48,6 @@ import { qemuTemplateRoutes } from './qemu/template.ts'
 import { backupJobRoutes } from './storage/backup-jobs.ts'
 import { backupRoutes } from './storage/backups.ts'
 import { contentRoutes } from './storage/content.ts'
-import { directoryRoutes } from './storage/directories.ts'
 import { downloadRoutes } from './storage/download.ts'
 import { replicationRoutes } from './storage/replication.ts'
 import { storageRoutes } from './storage/storage.ts'
@@ -62,9 +60,7 @@ const TABLES: readonly Routes[] = [
   accessRoleRoutes,
   accessUserRoutes,
   clusterRoutes,
-  clusterOptionRoutes,
   contentRoutes,
-  directoryRoutes,
   downloadRoutes,
   firewallRoutes,
   haRoutes,

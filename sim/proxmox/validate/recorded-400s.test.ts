@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RECORDINGS, recordedExchanges } from '../../../test/evidence/read.ts'
-import type { Recorded } from '../../recordings/replay.ts'
+import type { Recorded } from '../../recordings/testing/replay.ts'
 import { checkParams, withLists } from './check.ts'
 import { findOperation } from './operations.ts'
 

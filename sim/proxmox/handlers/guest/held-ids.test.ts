@@ -36,13 +36,3 @@ test('a new container waits for its id, and nothing is left of it', async () => 
   hold(client, 206, 3_000)
   await holds(client, [['POST', `${NODE}/lxc`, { vmid: '206', ...CT }, 'task: OK']])
 })
-
-test('a copy of a container waits for its id, and its source is free again', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  assert.equal(await client.task('POST', `${NODE}/lxc`, { vmid: '200', ...CT }), 'OK')
-  hold(client, 205)
-  await holds(client, [['POST', `${NODE}/lxc/200/clone`, { newid: '205' }, `500 ${busy(205)}`]])
-  const { guests } = client.datacentre.world
-  assert.deepEqual([guests.has(205), guests.get(200)?.config.get('lock')], [false, undefined])
-  await holds(client, [['POST', `${NODE}/lxc/200/clone`, { newid: '206' }, 'task: OK']])
-})

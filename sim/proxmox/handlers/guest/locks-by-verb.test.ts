@@ -52,7 +52,6 @@ const CT_ROWS: readonly Row[] = [
   ['PUT', '/config', { cores: '2', digest: 'a'.repeat(40) }, 'refused', 'refused', 'late'],
   ['PUT', '/resize', { disk: 'rootfs', size: '+1G' }, 'refused', 'refused', 'late in task'],
   ['POST', '/move_volume', { volume: 'rootfs', storage: 'local' }, 'refused', 'refused', 'late'],
-  ['POST', '/clone', { newid: '150' }, 'refused', 'refused', 'late'],
   ['GET', '/migrate', {}, 'refused', 'refused', 'passes'],
   ['POST', '/migrate', MOVED, 'task: migration aborted', 'task: migration aborted', 'task: migration aborted'],
   ['POST', '/snapshot', { snapname: 'two' }, 'in task', 'in task', 'late in task'],
@@ -158,19 +157,4 @@ test('[T-08] a resume asks for the lock before it answers, and goes on without i
   const begunMs = client.clock.now()
   assert.equal((await client.call('POST', `${VM}/status/resume`)).reason, 'VM 114 not running')
   assert.ok(client.clock.now() - begunMs >= 10_000)
-})
-
-test('[T-08] a container that is copied is marked before the task begins; its copy has all but volumes', async () => {
-  const client = await site('CT', false)
-  const { at } = KINDS.CT
-  const upid = await client.data<string>('POST', `${at}/clone`, { newid: '141', hostname: 'copy' })
-  const lockOf = (vmid: number) => client.datacentre.world.guests.get(vmid)?.config.get('lock')
-  assert.deepEqual([lockOf(140), lockOf(141)], ['disk', 'create'])
-  const half = await client.data<Record<string, unknown>>('GET', `${HOST}/lxc/141/config`)
-  assert.deepEqual([half.hostname, half.rootfs], ['copy', undefined])
-  assert.equal(await exitOf(client, upid), 'OK')
-  assert.deepEqual([lockOf(140), lockOf(141)], [undefined, undefined])
-  // One that cannot be copied is free again at once.
-  assert.equal((await client.call('POST', `${at}/clone`, { newid: '141' })).status, 500)
-  assert.equal(lockOf(140), undefined)
 })

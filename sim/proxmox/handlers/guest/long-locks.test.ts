@@ -110,28 +110,6 @@ test('a running guest goes on in the process that a backup reads from', async ()
   assert.equal(await exitOf(client, upid), 'OK')
 })
 
-test('the copy of a container takes its id at once; its source is locked for disk work', async () => {
-  const client = await site()
-  const name = 'vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
-  const host = client.datacentre.world.hosts.get('fun-bedbug')
-  host?.volumes.get('local')?.set(name, { name, content: 'vztmpl', format: 'tzst', sizeBytes: 617, ctimeSeconds: 1 })
-  const made = {
-    vmid: '140',
-    ostemplate: `local:${name}`,
-    rootfs: 'local-zfs:4',
-    hostname: 'box',
-  }
-  assert.equal(await client.task('POST', `${HOST}/lxc`, made), 'OK')
-  const upid = await begin(client, 'POST', `${CT}/clone`, { newid: '141', hostname: 'copy', full: '1' })
-  assert.equal(markOf(client, 141), 'create')
-  assert.equal((await client.call('PUT', `${CT}/config`, { cores: '2' })).reason, 'CT is locked (disk)')
-  assert.equal((await client.call('POST', `${CT}/clone`, { newid: '141' })).reason, 'CT is locked (disk)')
-  assert.equal(await exitOf(client, upid), 'OK')
-  const copy = await client.data<Config>('GET', `${HOST}/lxc/141/config`)
-  assert.deepEqual([copy.hostname, copy.lock], ['copy', undefined])
-  assert.equal(markOf(client, 140), undefined)
-})
-
 test('[T-08] a copy that cannot have the lock of its source gives up after a second and leaves nothing', async () => {
   const client = await site()
   assert.equal(await client.task('POST', `${VM}/status/start`), 'OK')

@@ -1,26 +1,14 @@
 import { defined } from '../../../../src/lib/defined.ts'
-import { macAddress } from '../../../world/chance.ts'
 import { configDigest, touch } from '../../../world/guest-config.ts'
-import { newGuest, noteSeen, powerOff, powerOn } from '../../../world/guest-run.ts'
-import { PowerLost } from '../../../world/locks.ts'
+import { noteSeen, powerOff, powerOn } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn, volumesOf } from '../../../world/volumes.ts'
-import { failed, forbidden } from '../../api-error.ts'
+import { carryVolumes, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
+import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
-import { copyFirewall, forgetFirewall } from '../firewall/place.ts'
-import {
-  refuseLocked,
-  underMark,
-  unmark,
-  withConfigLock,
-  withMigrationLock,
-  withNewId,
-  withSnapshotLock,
-} from '../guest/config-lock.ts'
+import { refuseLocked, underMark, withConfigLock, withMigrationLock, withSnapshotLock } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
-import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
 import {
   describe,
   forget,
@@ -36,20 +24,16 @@ import { storageMap } from '../guest/storage-map.ts'
 import { destinations } from '../ha/motion.ts'
 import { movedByManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
-import { newDisk } from '../qemu/drive-make.ts'
 import { nameAnew, orAborted } from '../qemu/migrate.ts'
-import { requireEnabled } from '../storage-check.ts'
 import { type VolumeFeature, volumeHasFeature } from '../volume-features.ts'
-import { copyFiles } from './copy-files.ts'
 import { isMount } from './mounts.ts'
 import { startContainer } from './power.ts'
 import { inOpenTask } from './task.ts'
 
 const ONE = '/nodes/{node}/lxc/{vmid}'
 
-/** Copies, templates, earlier states and other hosts. */
+/** Templates, snapshots and migrations of containers. */
 export const lxcCopyRoutes: Routes = {
-  [`POST ${ONE}/clone`]: clone,
   [`POST ${ONE}/template`]: async (call) => {
     const { world } = call
     const host = hostOf(call)
@@ -107,13 +91,6 @@ export const lxcCopyRoutes: Routes = {
         startContainer(call.world, host, guest, own),
       )
     }),
-  [`GET ${ONE}/feature`]: (call) => {
-    const guest = guestOf(call, 'lxc')
-    const { snapname } = call.params
-    const config = snapname === undefined ? guest.config : needSnapshot(guest, snapname).config
-    const able = hasFeature(call, config, param(call, 'feature') as VolumeFeature, snapname !== undefined)
-    return { hasFeature: able ? 1 : 0 }
-  },
   [`GET ${ONE}/migrate`]: (call) => {
     const guest = guestOf(call, 'lxc')
     refuseLocked(guest)
@@ -190,143 +167,6 @@ function take(call: Call): string {
     }
     return underMark(call.world, host, guest, 'snapshot', deed, prepare)
   })
-}
-
-async function clone(call: Call): Promise<string> {
-  const { world, params } = call
-  const host = hostOf(call)
-  const newid = Number(param(call, 'newid'))
-  if (params.pool !== undefined && !world.pools.has(params.pool))
-    throw forbidden(`pool '${params.pool}' does not exist`)
-  const elsewhere = params.target === host.name || params.target === 'localhost' ? undefined : params.target
-  if (elsewhere !== undefined && !world.hosts.has(elsewhere)) throw failed(`no such cluster node '${elsewhere}'`)
-  if (params.storage !== undefined) {
-    requireEnabled(world, host.name, params.storage)
-    if (elsewhere !== undefined && !requireEnabled(world, elsewhere, params.storage).shared)
-      throw failed(`can't clone to non-shared storage '${params.storage}'`)
-  }
-  const source = guestOf(call, 'lxc')
-  // Marked before anything else is asked: who fails takes the mark off again.
-  await withConfigLock(world, host, source.vmid, () => {
-    refuseLocked(source)
-    source.config.set('lock', 'disk')
-    touch(source)
-  })
-  // Its id is taken at once. Until the end it has everything but its volumes, and says that it is being made.
-  const take = () => {
-    const kept = refuseClone(call, source, newid, elsewhere)
-    const made = newGuest(newid, 'lxc', host.name, new Map([...copiedOptions(call, kept), ['lock', 'create']]))
-    world.guests.set(newid, made)
-    return [kept, made] as const
-  }
-  const [from, copy] = await orUnmarked(() => withNewId(world, host, { vmid: newid, type: 'lxc', before: '' }, take))
-  async function orUnmarked<T>(deed: () => T | Promise<T>): Promise<T> {
-    try {
-      return await deed()
-    } catch (error) {
-      await unmark(world, host, source)
-      throw error
-    }
-  }
-  return inOpenTask(call, 'vzclone', async (_, __, work) => {
-    const shop = { world, host, vmid: newid, work, made: [] as string[] }
-    try {
-      work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
-      copyFirewall(world, source, copy)
-      const config = new Map(copy.config)
-      for (const [key, value] of from)
-        if (isMount(key)) config.set(key, await copyMount(call, shop, value, isLinked(call, source)))
-      config.delete('lock')
-      copy.config = config
-      copy.node = elsewhere ?? host.name
-    } catch (error) {
-      if (error instanceof PowerLost) throw error
-      for (const volid of shop.made) freeVolume(host, volid)
-      forgetFirewall(world, copy)
-      world.guests.delete(newid)
-      await unmark(world, host, source)
-      throw new Error(`clone failed: ${error instanceof Error ? error.message : String(error)}`)
-    }
-    await unmark(world, host, source)
-    if (params.pool !== undefined) world.pools.get(params.pool)?.guests.add(newid)
-    world.access.version += 1
-    touch(copy)
-    noteSeen(world, copy)
-  })
-}
-
-/** What keeps a container from being copied under this id; else the configuration to copy. */
-function refuseClone(
-  call: Call,
-  source: Guest,
-  newid: number,
-  elsewhere: string | undefined,
-): ReadonlyMap<string, string> {
-  const { world, params } = call
-  const taken = world.guests.get(newid)
-  if (taken !== undefined)
-    throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${newid} already exists on node '${taken.node}'`)
-  const linked = isLinked(call, source)
-  if (linked && params.storage !== undefined) throw failed("parameter 'storage' not allowed for linked clones")
-  const from = params.snapname === undefined ? source.config : needSnapshot(source, params.snapname).config
-  let shared = true
-  for (const [key, value] of [...from].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    requireBridgeRights(call, key, value)
-    if (!isMount(key)) continue
-    const volid = parseProperties(value, 'volume').main
-    const id = parseVolumeId(volid)?.storage
-    if (id === undefined)
-      throw failed(`unable to clone mountpoint '${key}' (type ${volid.startsWith('/dev/') ? 'device' : 'bind'})`)
-    const target = params.storage ?? id
-    const entry = world.storages.get(target)
-    if (entry === undefined) throw failed(`storage '${target}' does not exist`)
-    shared &&= entry.shared
-    requireRight(call, `/storage/${target}`, 'Datastore.AllocateSpace')
-    if (!linked && source.run.status === 'running' && params.snapname === undefined)
-      throw failed('Full clone of a running container is only possible from a snapshot')
-    if (linked && !volumeHasFeature(world, hostOf(call), 'clone', volid, params.snapname !== undefined, true))
-      throw failed(`Linked clone feature for '${volid}' is not available`)
-  }
-  if (elsewhere !== undefined && !shared) throw failed(`can't clone CT to node '${elsewhere}' (CT uses local storage)`)
-  return from
-}
-
-/** What a copy has of its source besides volumes; its cards get addresses of their own. */
-function copiedOptions(call: Call, from: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const { world, params } = call
-  const config = new Map<string, string>()
-  for (const [key, value] of from) {
-    if (isMount(key) || /^(lock|template|parent|unused\d+)$/.test(key)) continue
-    const isCard = /^net\d+$/.test(key)
-    config.set(key, isCard ? value.replace(/hwaddr=[^,]*/, `hwaddr=${macAddress(world.random)}`) : value)
-  }
-  if (params.hostname) config.set('hostname', params.hostname)
-  if (params.description) config.set('description', params.description)
-  return config
-}
-
-async function copyMount(
-  call: Call,
-  shop: Parameters<typeof newDisk>[0],
-  value: string,
-  linked: boolean,
-): Promise<string> {
-  const volid = parseProperties(value, 'volume').main
-  const id = call.params.storage ?? parseVolumeId(volid)?.storage ?? ''
-  const storage = storageOn(shop.world, shop.host, id)
-  if (parseVolumeId(volid) === undefined) return value
-  if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
-  const old = findVolume(shop.host, volid)
-  if (old === undefined) throw new Error(`volume '${volid}' does not exist`)
-  const folder = old.format === 'subvol'
-  const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', old.sizeBytes, folder ? 'subvol' : 'disk')
-  if (!linked) await copyFiles(call, shop.work, old.sizeBytes, 'clone', [parseVolumeId(volid)?.storage, id])
-  return value.replace(/^[^,]*/, made)
-}
-
-/** A copy of a template shares its disks unless somebody asks for a whole one. */
-function isLinked(call: Call, source: Guest): boolean {
-  return call.params.full === undefined ? source.config.get('template') === '1' : !flag(call, 'full')
 }
 
 function migrate(call: Call): string {

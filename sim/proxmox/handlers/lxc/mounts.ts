@@ -1,29 +1,18 @@
-import { may } from '../../../world/access.ts'
 import { configDigest, isUnused, touch } from '../../../world/guest-config.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { MIB, parseSize, printSize } from '../../../world/sizes.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import {
-  filePath,
-  findVolume,
-  freeVolume,
-  nextDiskName,
-  parseVolumeId,
-  storageOn,
-  storageProblem,
-  volumesOf,
-} from '../../../world/volumes.ts'
-import { ApiError, badParameters, failed, forbidden } from '../../api-error.ts'
-import { type Call, flag, guestOf, hostOf, missingConfig, param, type Routes, vmidOf } from '../../call.ts'
+import { filePath, findVolume, freeVolume, parseVolumeId, storageOn, storageProblem } from '../../../world/volumes.ts'
+import { ApiError, badParameters, failed, notSimulated } from '../../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { STALE } from '../collection.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { keepUnused } from '../guest/config-update.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { newDisk } from '../qemu/drive-make.ts'
 import type { Workshop } from '../qemu/workshop.ts'
-import { volumeHasFeature } from '../volume-features.ts'
 import { copyFiles } from './copy-files.ts'
 
 export const lxcMountRoutes: Routes = { 'POST /nodes/{node}/lxc/{vmid}/move_volume': move }
@@ -137,99 +126,18 @@ export function resizeMount(call: Call, guest: Guest): (work: Work) => Promise<v
   }
 }
 
-interface VolumeHandover {
-  readonly source: Guest
-  readonly target: Guest
-  /** The slots, here and there. */
-  readonly from: string
-  readonly to: string
-  readonly volid: string
-}
-
-/** Everything that must be true before a volume changes its owner. The task asks again: meanwhile much may have changed. */
-function checkReassign(call: Call, vmid: number): VolumeHandover {
-  const { params, world } = call
-  const from = param(call, 'volume')
-  const to = params['target-volume'] ?? from
-  if (from === 'rootfs' || to === 'rootfs') throw failed("Cannot move to/from 'rootfs'")
-  if (isUnused(from) && !isUnused(to)) throw failed('Moving an unused volume to a used one is not possible')
-  const known = world.guests.get(vmidOf(call))
-  const target = world.guests.get(vmid)
-  if (known === undefined) throw failed(`could not find CT ${vmidOf(call)}`)
-  if (target === undefined) throw failed(`could not find CT ${vmid}`)
-  if (target.node !== known.node)
-    throw failed(`Both containers need to be on the same node (${known.node} != ${target.node})`)
-  const source = guestOf(call, 'lxc')
-  refuseLocked(source)
-  if (target.type !== 'lxc') throw failed(missingConfig(target.node, vmid, 'lxc'))
-  refuseLocked(target)
-  if (source.config.get('template') === '1' || target.config.get('template') === '1')
-    throw failed("Can't move volumes from or to template CT")
-  if (params.digest !== undefined && params.digest !== configDigest(source))
-    throw failed(`Container ${source.vmid}: ${STALE}`)
-  const digest = params['target-digest']
-  if (digest !== undefined && digest !== configDigest(target)) throw failed(`Container ${vmid}: ${STALE}`)
-  const value = source.config.get(from)
-  if (value === undefined) throw failed(`volume '${from}' for container '${source.vmid}' does not exist`)
-  if (target.config.has(to)) throw failed(`Target volume key '${to}' is already in use for container '${vmid}'`)
-  const volid = parseProperties(value, 'volume').main
-  if (isInSnapshot(source, volid)) throw failed('Cannot move volume used by a snapshot to another container')
-  if (!volumeHasFeature(world, hostOf(call), 'rename', volid))
-    throw failed('Storage does not support moving of this disk to another container')
-  if (source.run.status === 'running' && !isUnused(from))
-    throw failed('Cannot move in-use volume while the source CT is running - detach or shutdown first')
-  return { source, target, from, to, volid }
-}
-
 function isInSnapshot(guest: Guest, volid: string): boolean {
   return [...guest.snapshots.values()].some(({ config }) =>
     [...config].some(([key, value]) => isMount(key) && parseProperties(value, 'volume').main === volid),
   )
 }
 
-function reassign(call: Call, vmid: number): string {
-  const { world } = call
-  const host = hostOf(call)
-  if (!may(world, call.who, `/vms/${vmid}`, 'VM.Config.Disk')) throw forbidden(`/vms/${vmid}, VM.Config.Disk`)
-  const { source, from, to, volid } = checkReassign(call, vmid)
-  requireRight(call, `/storage/${parseVolumeId(volid)?.storage}`, 'Datastore.AllocateSpace')
-  const id = `${source.vmid}-${from}>${vmid}-${to}`
-  const give = (work: Work) => {
-    const { target } = checkReassign(call, vmid)
-    work.log(`moving volume '${from}' from container '${source.vmid}' to '${vmid}'`)
-    const mount = parseProperties(source.config.get(from) ?? '', 'volume')
-    const volume = findVolume(host, volid)
-    const storage = storageOn(world, host, parseVolumeId(volid)?.storage ?? '')
-    if (volume === undefined || storage === undefined) throw new Error(`volume '${volid}' does not exist`)
-    const role = volume.format === 'subvol' ? 'subvol' : 'disk'
-    const name = nextDiskName(host, { storage, vmid, format: volume.format, sizeBytes: 0, role })
-    volumesOf(host, storage.id).delete(volume.name)
-    volumesOf(host, storage.id).set(name, { ...volume, name, vmid })
-    mount.main = `${storage.id}:${name}`
-    work.log(`removing volume '${from}' from container '${source.vmid}' config`)
-    source.config.delete(from)
-    target.config.set(to, isUnused(to) ? mount.main : inOrder(mount))
-    work.log(`target container '${vmid}' updated with '${to}'`)
-    touch(source)
-    touch(target)
-  }
-  return startTask(world, host, 'move_volume', id, call.who.id, (work) =>
-    withConfigLock(world, host, source.vmid, () =>
-      source.vmid === vmid ? give(work) : withConfigLock(world, host, vmid, () => give(work)),
-    ),
-  )
-}
-
-function move(call: Call): string | Promise<string> {
-  const { params } = call
-  const toGuest = params['target-vmid']
-  if (toGuest !== undefined && params.storage !== undefined)
-    throw failed('either set storage or target-vmid, but not both')
-  if (toGuest === undefined && params.storage === undefined) {
-    const text = "both 'storage' and 'target-vmid' missing, either needs to be set"
-    throw badParameters({ storage: text, 'target-vmid': text })
-  }
-  return toGuest === undefined ? toStorage(call, params.storage ?? '') : reassign(call, Number(toGuest))
+function move(call: Call): Promise<string> {
+  const { storage } = call.params
+  if (call.params['target-vmid'] !== undefined) throw notSimulated('to give a volume to another container')
+  if (storage !== undefined) return toStorage(call, storage)
+  const text = "both 'storage' and 'target-vmid' missing, either needs to be set"
+  throw badParameters({ storage: text, 'target-vmid': text })
 }
 
 /** The mark is set before there is a task, and taken away at its end. */

@@ -10,19 +10,9 @@ export const KERNEL = '6.17.2-1-pve'
 
 export const VERSION = { version: '9.2.11', release: '9.2', repoid: '14a22df3' }
 
-const NODE_PARTS =
-  'aplinfo apt capabilities ceph certificates config disks dns firewall hardware hosts journal lxc migrateall netstat ' +
-  'network qemu query-oci-repo-tags query-url-metadata replication report rrd rrddata scan sdn services spiceshell ' +
-  'startall status stopall storage subscription suspendall syslog tasks termproxy time version vncshell vzdump wakeonlan'
-const GUEST_PARTS =
-  'config cloudinit pending status unlink vncproxy termproxy migrate resize move rrd rrddata monitor agent snapshot ' +
-  'spiceproxy sendkey firewall mtunnel remote_migrate'
-
 export const nodeRoutes: Routes = {
   'GET /version': () => VERSION,
   'GET /nodes': (call) => [...call.world.hosts.values()].map((host) => listRow(call.world, host, call.who)),
-  'GET /nodes/{node}': () => NODE_PARTS.split(' ').map((name) => ({ name })),
-  'GET /nodes/{node}/qemu/{vmid}': () => GUEST_PARTS.split(' ').map((subdir) => ({ subdir })),
   'GET /nodes/{node}/version': () => VERSION,
   'GET /nodes/{node}/status': nodeStatus,
 }

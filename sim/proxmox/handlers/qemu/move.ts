@@ -1,4 +1,3 @@
-import { may } from '../../../world/access.ts'
 import { configDigest, driveVolume, isCdrom, isDrive, isUnused, touch } from '../../../world/guest-config.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry } from '../../../world/parts.ts'
@@ -6,34 +5,25 @@ import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { printSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { findVolume, freeVolume, nextDiskName, parseVolumeId, storageOn, volumesOf } from '../../../world/volumes.ts'
-import { badParameter, badParameters, failed, forbidden } from '../../api-error.ts'
-import { type Call, flag, guestOf, hostOf, missingConfig, param, type Routes } from '../../call.ts'
+import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { badParameters, failed, notSimulated } from '../../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
-import { keepUnused, leaveBootOrder } from '../guest/config-update.ts'
+import { keepUnused } from '../guest/config-update.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { copyLimit, rateUnder } from '../storage/bandwidth.ts'
 import { requireImages } from '../storage-check.ts'
-import { volumeHasFeature } from '../volume-features.ts'
 import { copyDisk } from './copy-disk.ts'
 import { newDisk } from './drive-make.ts'
 
 export const qemuMoveRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/move_disk': moveDisk }
 
-/** To another storage, or to another guest. */
 function moveDisk(call: Call): string {
-  const { params } = call
-  const toGuest = params['target-vmid']
-  if (toGuest !== undefined && params.storage !== undefined) {
-    const text = "either set 'storage' or 'target-vmid', but not both"
-    throw badParameters({ storage: text, 'target-vmid': text })
-  }
-  if (toGuest !== undefined) return reassign(call, Number(toGuest))
-  if (params.storage === undefined) {
-    const text = "both 'storage' and 'target-vmid' missing, either needs to be set"
-    throw badParameters({ storage: text, 'target-vmid': text })
-  }
-  return toStorage(call, params.storage)
+  const { storage } = call.params
+  if (call.params['target-vmid'] !== undefined) throw notSimulated('to give a disk to another VM')
+  if (storage !== undefined) return toStorage(call, storage)
+  const text = "both 'storage' and 'target-vmid' missing, either needs to be set"
+  throw badParameters({ storage: text, 'target-vmid': text })
 }
 
 function needDrive(call: Call, guest: Guest): string {
@@ -106,79 +96,4 @@ async function copyOver(call: Call, guest: Guest, storage: StorageEntry, format:
   if (flag(call, 'delete')) freeVolume(host, old)
   else keepUnused(guest, old)
   touch(guest)
-}
-
-interface Reassignment {
-  readonly guest: Guest
-  readonly target: Guest
-  /** The slots, here and there. */
-  readonly disk: string
-  readonly key: string
-}
-
-/** Everything that must be true before a disk changes its owner. The task asks again: meanwhile much may have changed. */
-function checkReassign(call: Call, vmid: number): Reassignment {
-  const { world, params } = call
-  const source = Number(param(call, 'vmid'))
-  const guest = world.guests.get(source)
-  const target = world.guests.get(vmid)
-  if (guest === undefined) throw failed(`could not find VM ${source}`)
-  if (target === undefined) throw failed(`could not find target VM ${vmid}`)
-  if (guest.node !== target.node) throw failed(`Both VMs need to be on the same node (${guest.node} != ${target.node})`)
-  for (const one of [guest, target]) {
-    if (one.type !== 'qemu' || one.node !== hostOf(call).name) throw failed(missingConfig(hostOf(call).name, one.vmid))
-    refuseLocked(one)
-  }
-  if (guest.config.get('template') === '1' || target.config.get('template') === '1')
-    throw failed("Can't move disks from or to template VMs")
-  refuseModified(params.digest, guest, `VM ${source}: `)
-  refuseModified(params['target-digest'], target, `VM ${vmid}: `)
-  const disk = param(call, 'disk')
-  const key = params['target-disk'] ?? disk
-  const value = guest.config.get(disk)
-  if (value === undefined) throw failed(`Disk '${disk}' for VM '${source}' does not exist`)
-  if (target.config.has(key)) throw failed(`Target disk key '${key}' is already in use for VM '${vmid}'`)
-  const volid = driveVolume(value)
-  if (isCdrom(value) && !/cloudinit/.test(volid)) throw failed("CD drive contents can't be moved to another VM")
-  if (parseVolumeId(volid) === undefined) throw failed(`Volume '${volid}' not managed by PVE`)
-  if (isInSnapshot(guest, volid)) throw failed("Can't move disk used by a snapshot to another VM")
-  if (!volumeHasFeature(world, hostOf(call), 'rename', volid))
-    throw failed('Storage does not support moving of this disk to another VM')
-  if (guest.run.status === 'running' && !isUnused(disk))
-    throw failed('Cannot move disk to another VM while the source VM is running - detach first')
-  return { guest, target, disk, key }
-}
-
-function reassign(call: Call, vmid: number): string {
-  const { world } = call
-  const host = hostOf(call)
-  if (call.who.id !== 'root@pam' && !may(world, call.who, `/vms/${vmid}`, 'VM.Config.Disk'))
-    throw forbidden(`/vms/${vmid}, VM.Config.Disk`)
-  if (Number(param(call, 'vmid')) === vmid)
-    throw badParameter('target-vmid', 'must be different than source VMID to reassign disk')
-  const { guest, target, key } = checkReassign(call, vmid)
-  const storageId = parseVolumeId(driveVolume(guest.config.get(param(call, 'disk')) ?? ''))?.storage ?? ''
-  requireRight(call, `/storage/${storageId}`, 'Datastore.AllocateSpace')
-  const id = `${guest.vmid}-${param(call, 'disk')}>${vmid}-${key}`
-  return startTask(world, host, 'qmmove', id, call.who.id, () =>
-    withConfigLock(world, host, guest.vmid, () =>
-      withConfigLock(world, host, vmid, () => {
-        checkReassign(call, vmid)
-        const drive = parseProperties(needDrive(call, guest), 'file')
-        const volume = findVolume(host, drive.main)
-        const storage = storageOn(world, host, parseVolumeId(drive.main)?.storage ?? '')
-        if (volume === undefined || storage === undefined) throw new Error(`volume '${drive.main}' does not exist`)
-        const name = nextDiskName(host, { storage, vmid, format: volume.format, sizeBytes: 0, role: 'disk' })
-        volumesOf(host, storage.id).delete(volume.name)
-        volumesOf(host, storage.id).set(name, { ...volume, name, vmid })
-        drive.main = `${storage.id}:${name}`
-        if (!isUnused(key) && !drive.named.has('size')) drive.named.set('size', printSize(volume.sizeBytes))
-        target.config.set(key, isUnused(key) ? drive.main : printProperties(drive))
-        leaveBootOrder(guest, param(call, 'disk'))
-        guest.config.delete(param(call, 'disk'))
-        touch(guest)
-        touch(target)
-      }),
-    ),
-  )
 }

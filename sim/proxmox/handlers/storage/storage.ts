@@ -23,27 +23,12 @@ export const storageRoutes: Routes = {
   'PUT /storage/{storage}': update,
   'DELETE /storage/{storage}': remove,
   'GET /nodes/{node}/storage': list,
-  'GET /nodes/{node}/storage/{storage}': () => PARTS.map((subdir) => ({ subdir })),
   'GET /nodes/{node}/storage/{storage}/status': (call) => {
     const entry = call.world.storages.get(param(call, 'storage'))
     if (entry === undefined) throw badParameter('storage', 'No such storage.')
     return statusRow(call.world, hostOf(call), entry)
   },
 }
-
-const PARTS = [
-  'content',
-  'download-url',
-  'file-restore',
-  'import-metadata',
-  'identity',
-  'oci-registry-pull',
-  'prunebackups',
-  'rrd',
-  'rrddata',
-  'status',
-  'upload',
-]
 
 /** Every entry is listed, also one that is not for this node: it then shows as switched off. */
 function list(call: Call): Thing[] {

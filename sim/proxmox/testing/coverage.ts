@@ -1,6 +1,6 @@
-import { AREAS } from './facts/form.ts'
-import { ROUTES } from './handlers/index.ts'
-import { allOperations, findOperation, type Operation } from './validate/operations.ts'
+import { AREAS } from '../facts/form.ts'
+import { ROUTES } from '../handlers/index.ts'
+import { allOperations, findOperation, type Operation } from '../validate/operations.ts'
 
 /** How much of the real API is simulated. */
 export interface Coverage {

@@ -1,7 +1,7 @@
-import { seededRandom } from '../../src/lib/random.ts'
-import type { WireResponse } from '../../src/lib/wire.ts'
-import { createDatacentre } from '../datacentre.ts'
-import { createVirtualClock } from '../virtual-clock.ts'
+import { seededRandom } from '../../../src/lib/random.ts'
+import type { WireResponse } from '../../../src/lib/wire.ts'
+import { createDatacentre } from '../../datacentre.ts'
+import { createVirtualClock } from '../../virtual-clock.ts'
 import { differences, normal } from './compare.ts'
 import { uploadBody } from './uploads.ts'
 
@@ -84,6 +84,8 @@ export async function replay(
   /** What changed on the real host before a line without a recorded call. */
   async function arrange(label: string): Promise<void> {
     if (label === 'locked-cfg') datacentre.patchGuest(102, { lock: 'clone' })
+    // The disk was given to another VM by a call that the simulator does not have.
+    if (label === 'reassign-src') datacentre.patchGuest(101, { scsi1: null })
     // A snapshot of the running VM failed half-way; its deletion failed too, and left its lock.
     if (label === 'vs-list') datacentre.patchGuest(160, { lock: 'snapshot-delete' })
     // The sandbox had no loop devices: containers with an image for a volume were not made.

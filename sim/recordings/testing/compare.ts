@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.ts'
+import { isRecord } from '../../../src/lib/is-record.ts'
 
 /** Compares an answer with the recorded one: values where they mean something, kinds where they are born of the run. */
 
