@@ -38,7 +38,7 @@ function sourcesOf(root) {
       else if (!entry.name.endsWith('.test.ts')) see(file)
     }
   }
-  for (const folder of ['src', 'sim', 'scripts/parts']) walk(path.join(root, folder))
+  for (const folder of ['src', 'sim']) walk(path.join(root, folder))
   for (const file of ['scripts/build.ts', 'scripts/builtin-modules.ts', 'package.json', 'package-lock.json'])
     see(path.join(root, file))
   return { files, newestMs }

@@ -7,36 +7,19 @@ const { pathToFileURL } = require('node:url')
 
 const OLDEST_MAJOR = 24
 
-// A small nursery saves 20 MB on a large estate, and need not grow first; what is over in a second is not searched for
-// garbage until it has 48 MB: that was a tenth of the work of a plan of 1,000 machines, for 5 MB. To wake other threads for
-// something so small costs more than they save. The first line of bin/croft and the launcher of the packages say the same
-// to a Node that needs no other.
-const BRIEF = [
-  '--max-semi-space-size=4',
-  '--min-semi-space-size=4',
-  '--initial-old-space-size=48',
-  '--no-parallel-scavenge',
-  '--no-concurrent-recompilation',
-]
-// The compiler in the middle takes 10 to 20 MB for code that is hot for a second.
-const SMALL = ['--no-parallel-scavenge', '--no-maglev']
-// The optimizing compiler takes a tenth of the processor time of a plan of 1,000 machines, for code that is about to end:
-// it waits until a function has been called ten times as often as usual.
-// Beside each flag what it is without it.
-const WORKING = [
-  ['--no-maglev', '--maglev'],
-  ['--invocation-count-for-turbofan=100000', '--invocation-count-for-turbofan=10000'],
-]
-// For what runs for months, whatever was said before: the least nursery, garbage is looked for from the beginning, and
+// The one setting of short commands: V8's default nursery costs 40 MB in a plan of 1,000 machines. The first line of
+// bin/croft and the launcher of the packages say the same.
+const NURSERY = '--max-semi-space-size=4'
+exports.NURSERY = NURSERY
+// For what runs for months: the least nursery, garbage is looked for from the beginning, and
 // the heap grows by a third before it is collected, not to several times what is in use. Freed memory goes back to the
 // system at once: it would otherwise keep the most that it ever needed.
 // A replica of the operator looks after thousands of machines: with the least nursery it spends a tenth of its time on garbage.
 const longFlags = (verb) => [
   `--max-semi-space-size=${verb === 'operator' ? 4 : 1}`,
   '--min-semi-space-size=0',
-  '--initial-old-space-size=0',
-  '--concurrent-recompilation',
-  ...SMALL,
+  '--no-parallel-scavenge',
+  '--no-maglev',
   '--heap-growing-percent=30',
 ]
 const ALLOCATOR = { MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '2' }
@@ -67,23 +50,6 @@ function isBrief(args) {
   return isCroft() && !isLong(args) && args[0] !== 'sim'
 }
 exports.isBrief = isBrief
-exports.BRIEF = BRIEF
-exports.WORKING = WORKING
-
-function flagsFor(args) {
-  if (isLong(args)) return longFlags(args[0])
-  return isBrief(args) ? BRIEF : [...BRIEF, ...SMALL]
-}
-
-/** What a process that is over in a second need not be told when it begins, and would keep Node's own code from being used. */
-function setWorkingFlags() {
-  const { setFlagsFromString } = require('node:v8')
-  // It has had its effect.
-  setFlagsFromString('--initial-old-space-size=0')
-  for (const [flag] of WORKING) setFlagsFromString(flag)
-  // The loader of the built program takes them back for a moment, as its comment says.
-  globalThis[Symbol.for('croft.workingFlags')] = WORKING
-}
 
 /** Both can be said only when a process begins. For what is over in a second that is not worth a second start. */
 function beginAgain(args) {
@@ -137,8 +103,6 @@ exports.run = function run(entryOf, args) {
   if (major >= OLDEST_MAJOR) {
     beginAgain(args)
     const cache = codeCache(process.env)
-    // Another Node may have other names for them, and would say so on stderr.
-    if (major === OLDEST_MAJOR && isBrief(args)) setWorkingFlags()
     if (cache) require('node:module').enableCompileCache(cache)
     const entry = entryOf()
     process.argv.splice(1, process.argv.length - 1, entry, ...args)
@@ -155,7 +119,7 @@ exports.run = function run(entryOf, args) {
   if (isLong(args)) env.CROFT_BEGUN = '1'
   else if (!isCroft() && cache && !env.NODE_COMPILE_CACHE) env.NODE_COMPILE_CACHE = cache
   // Through the channel the program notices when this process is gone, however it went: kill -9 is handed on by nobody.
-  const child = spawn(pinnedNode(), [...flagsFor(args), program, ...args], {
+  const child = spawn(pinnedNode(), [...(isLong(args) ? longFlags(args[0]) : [NURSERY]), program, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...ALLOCATOR, ...env },
   })

@@ -8,8 +8,18 @@ import { build as bundle, type Metafile, type Plugin } from 'esbuild'
 import { BUILD_STAMP } from '../src/source/disk-cache.ts'
 import { builtinModules } from './builtin-modules.ts'
 import { licenceTexts } from './licence-texts.ts'
-import { OUTPUT, type Pack, pack } from './parts/pack.ts'
 import { startedAs } from './started.ts'
+
+/** Options of every bundle. Names stay: a stack trace must say where it happened. */
+const OUTPUT = {
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  logLevel: 'silent',
+} as const
 
 /** Builds the sources of a tree into a folder; rejects with what esbuild says when it cannot. */
 export async function build(outDir: string, root = dirname(import.meta.dirname)): Promise<void> {
@@ -25,14 +35,11 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     chunkNames: 'code-[hash]',
     format: 'esm',
     banner: { js: PRELUDE },
-    plugins: [keepPlaces(root), apart(root), oneLanguage(), builtinModules()],
+    plugins: [keepPlaces(root), apart(), oneLanguage(), builtinModules()],
     metafile: true,
     absWorkingDir: root,
     preserveSymlinks: true,
   })
-  refuseChangingExports(root, Object.keys(metafile.inputs))
-  for (const file of globSync('code-*.js', { cwd: outDir })) withoutPrelude(join(outDir, file))
-  await pack(outDir, metafile, PACKS)
   const libraries = await Promise.all(
     Object.entries(APART).map(([name, file]) => library(root, name, join(outDir, file))),
   )
@@ -48,14 +55,6 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
   )
 }
 
-/** The loader of the parts reads each export once: one that is assigned again later would never be seen to change. */
-function refuseChangingExports(root: string, inputs: readonly string[]): void {
-  const changing = inputs.filter(
-    (file) => /^(?:src|sim)\//.test(file) && /^export (?:let|var) /m.test(readFileSync(join(root, file), 'utf8')),
-  )
-  if (changing.length > 0) throw new Error(`export no variable that changes, but a function: ${changing.join(', ')}`)
-}
-
 /** By this the program knows that it is the same that judged a manifest before. */
 function stampOf(outDir: string): string {
   const hash = createHash('sha256')
@@ -66,46 +65,11 @@ function stampOf(outDir: string): string {
   return hash.digest('hex')
 }
 
-/** What every command loads, what reads manifests, and what looks at the world: plan, apply and their like. */
-const PACKS: readonly Pack[] = [
-  { file: 'pack-start.cjs', entries: ['src/main.ts'] },
-  {
-    file: 'pack-manifests.cjs',
-    entries: [
-      'src/kinds/registry.ts',
-      'src/source/read-tree.ts',
-      'src/main/configured-sources.ts',
-      'src/cli/contexts.ts',
-      'src/source/compose/defined-kind.ts',
-    ],
-  },
-  {
-    file: 'pack-engine.cjs',
-    entries: [
-      'src/cli/verbs/plan.ts',
-      'src/controller/sources/link-revision.ts',
-      'src/engine/create.ts',
-      'src/store/sqlite.ts',
-      'src/state/secrets.ts',
-      'src/state/state-file.ts',
-      'src/state/move-mark.ts',
-      'src/lib/tls-wire.ts',
-      'src/ssh/open.ts',
-      'src/drivers/proxmox/driver.ts',
-      'src/drivers/libvirt/driver.ts',
-      'src/drivers/ssh/driver.ts',
-      'src/drivers/kubernetes/driver.ts',
-      'src/drivers/k3s/kubernetes-way.ts',
-    ],
-  },
-]
-
 /** Large libraries that most commands never need. Each is a file that is read when something asks for the library. */
 const APART: Readonly<Record<string, string>> = {
   yaml: 'library-yaml.cjs',
   '@bufbuild/cel': 'library-cel.cjs',
   '@bufbuild/re2': 'library-re2.cjs',
-  zod: 'library-zod.cjs',
   'age-encryption': 'library-age.cjs',
 }
 
@@ -118,19 +82,17 @@ async function library(root: string, name: string, outfile: string): Promise<Met
     metafile: true,
     absWorkingDir: root,
     preserveSymlinks: true,
-    plugins: [oneLanguage()],
   })
   return metafile
 }
 
-function apart(root: string): Plugin {
+function apart(): Plugin {
   return {
     name: 'apart',
     setup(made) {
-      made.onResolve({ filter: /^(?:yaml|zod|age-encryption|@bufbuild\/(?:cel|re2))$/ }, ({ path, kind }) => {
+      made.onResolve({ filter: /^(?:yaml|age-encryption|@bufbuild\/(?:cel|re2))$/ }, ({ path, kind }) => {
         const file = APART[path]
-        if (kind === 'require-call' && file !== undefined) return { path: `./${file}`, external: true }
-        return path === 'zod' ? { path: join(root, 'src/lib/zod-when-needed.ts') } : undefined
+        return kind === 'require-call' && file !== undefined ? { path: `./${file}`, external: true } : undefined
       })
     },
   }
@@ -174,12 +136,6 @@ const PRELUDE = [
   'const require=croftRequire(import.meta.url)',
   "const croftAt=(folder)=>{const dirname=croftJoin(import.meta.dirname,folder);return{dirname,url:croftUrl(croftJoin(dirname,'_')).href}}",
 ].join(';')
-
-/** esbuild puts the prelude into every file. Parts are given the same by what loads them. */
-function withoutPrelude(file: string): void {
-  const text = readFileSync(file, 'utf8')
-  if (text.startsWith(PRELUDE)) writeFileSync(file, text.slice(PRELUDE.length).replace(/^;?\s*/, ''))
-}
 
 if (startedAs(import.meta.filename)) {
   await build(join(dirname(import.meta.dirname), 'dist')).catch((error: unknown) => {

@@ -16,8 +16,7 @@ const COMPLETIONS = {
 const LAUNCHER = `#!/bin/sh
 self=$(readlink -f "$0")
 lib=\${self%/bin/croft}/lib/croft
-export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-2}"
-exec "$lib/node" --max-semi-space-size=4 --min-semi-space-size=4 --initial-old-space-size=48 --no-parallel-scavenge --no-concurrent-recompilation "$lib/bin/croft" "$@"
+exec "$lib/node" --max-semi-space-size=4 "$lib/bin/croft" "$@"
 `
 
 /** Files below a prefix such as /usr, of a directory in which everything has been built. */

@@ -21,7 +21,6 @@ const FILES = [
   'sim/serve.ts',
   'scripts/build.ts',
   'scripts/builtin-modules.ts',
-  'scripts/parts/pack.ts',
   'package.json',
   'package-lock.json',
 ]
@@ -65,7 +64,7 @@ test('a clone runs its sources after every change of them', async () => {
       renameSync(join(root, 'older'), join(root, 'src/lib/clock.ts'))
     },
     'another library': (root) => writeFileSync(join(root, 'package-lock.json'), 'changed'),
-    'another way to build': (root) => writeFileSync(join(root, 'scripts/parts/pack.ts'), 'changed'),
+    'another way to build': (root) => writeFileSync(join(root, 'scripts/build.ts'), 'changed'),
     'a damaged stamp': (root) => writeFileSync(join(root, '.built/sources.json'), '{"files": 8'),
     'no stamp': (root) => rmSync(join(root, '.built/sources.json')),
     'a link that leads nowhere': (root) => symlinkSync('/nowhere', join(root, 'src/lib/link.ts')),
