@@ -61,6 +61,7 @@ export function facts(computer: Computer): NodeFacts {
     ...defined({ role, version, fetched: fetchedVersion(files), configHash: config }),
     begins: /^"?cluster-init"?: *true/m.test(files.text(CONFIG_PATH) ?? ''),
     ...held,
+    ...(machine.trouble.diskFull === true ? { full: [{ path: '/var/lib/rancher/k3s', freeKb: 0 }] } : {}),
     ...certificates(files),
     ...(service.failure === undefined || service.state === 'running' ? {} : { failure: failureOf(service) }),
     gates: gatesNow(computer),

@@ -25,6 +25,8 @@ optional_files='/etc/rancher/k3s/registries.yaml /var/lib/rancher/k3s/server/man
 file_limit=1048576
 # So many of croft's own snapshots are on a server: one from before each server of an upgrade.
 own_snapshots=7
+# A disk with less room is full for K3s and etcd, in KiB.
+full_kb=131072
 
 main() {
   verb=${1:-}
@@ -975,6 +977,7 @@ facts() {
   ca_file ca "$data/server/tls/server-ca.crt"
   ca_file caCopy "$data/agent/server-ca.crt"
   certificate_facts
+  disk_facts
   failure_facts "$unit"
   gates_facts
   case $role.$service in server.running | server.starting) etcd_facts ;; esac
@@ -1101,6 +1104,16 @@ failure_facts() {
 gates_facts() {
   gates=$(head -c 4096 "$run/gates.json" 2>/dev/null | tr -d '\n')
   case $gates in '['*']') printf ',"gates":%s' "$gates" ;; *) printf ',"gates":[]' ;; esac
+}
+
+# Directories that K3s, etcd and croft write, and that have no room. Each disk once.
+disk_facts() {
+  full=$(for path in /var/lib/rancher/k3s /var/lib/kubelet /etc /usr/local /var/lib; do
+    [ -d "$root$path" ] || continue
+    echo "$(timeout 5 df -Pk "$root$path" 2>/dev/null | awk 'NR == 2 { print $6 " " $4 }') $path"
+  done | awk -v least="$full_kb" 'NF == 3 && $2 ~ /^[0-9]+$/ && $2 < least && !($1 in seen) {
+    seen[$1] = 1; printf "{\"path\":\"%s\",\"freeKb\":%s},", $3, $2 }')
+  [ -z "$full" ] || printf ',"full":[%s]' "${full%,}"
 }
 
 snapshot_dir() {

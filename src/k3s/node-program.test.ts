@@ -11,7 +11,7 @@ import { adminCredentials, makeClusterSecrets } from '../drivers/k3s/make-secret
 import { readFacts } from '../drivers/k3s/read-node.ts'
 import { backupFiles, s3Hash } from './backup-flags.ts'
 import { OPTIONAL_FILES } from './node-files.ts'
-import { OWN_SNAPSHOTS } from './node-program.ts'
+import { FULL_KB, OWN_SNAPSHOTS } from './node-program.ts'
 import { type NodeRoot, nodeRoot, processStat, UP_TICKS } from './testing/node-root.ts'
 import { caHash } from './token.ts'
 
@@ -120,6 +120,24 @@ describe('put', () => {
     assert.deepEqual((await root.ask(['facts'])).files, { [path]: s3Hash(s3) })
     await root.ask(['put'], files([path, '0600', '{"kind":"Secret"}']))
     assert.deepEqual((await root.ask(['facts'])).files, { [path]: sha256('{"kind":"Secret"}') })
+  })
+
+  test('facts name each full disk once, and none that has room or does not answer', async () => {
+    const df = (...disks: readonly (readonly [part: string, mounted: string, freeKb: number | string])[]) =>
+      root.write(
+        '/test-bin/df',
+        `#!/bin/sh\necho 'Filesystem 1024-blocks Used Available Capacity Mounted on'\ncase "$2" in\n${disks.map(([part, mounted, free]) => `*${part}) echo "/dev/x 1 1 ${free} 9% ${mounted}" ;;\n`).join('')}*) exit 1 ;;\nesac\n`,
+        0o755,
+      )
+    const full = async () => readFacts(await root.ask(['facts']))?.full
+    for (const folder of ['/var/lib/rancher/k3s', '/var/lib/kubelet', '/usr/local']) root.write(`${folder}/x`, '')
+    df(['/k3s', '/data', FULL_KB - 1], ['/kubelet', '/', 12], ['/etc', '/', 12], ['/local', '/', 12], ['/lib', '/', 12])
+    assert.deepEqual(await full(), [
+      { path: '/var/lib/rancher/k3s', freeKb: FULL_KB - 1 },
+      { path: '/var/lib/kubelet', freeKb: 12 },
+    ])
+    df(['/k3s', '/', FULL_KB], ['/etc', '/', FULL_KB], ['/local', '/', '-'])
+    assert.equal(await full(), undefined)
   })
 
   test('facts say whether the configuration would begin a cluster', async () => {

@@ -1,3 +1,5 @@
+import type { FullDisk } from '../model/observed-cluster.ts'
+
 /**
  * What the small program on every node is asked and answers. It is one file of POSIX shell, put there by cloud-init or
  * over the lane, and started as `NODE_PROGRAM verb arguments…` with an input of JSON where the verb needs one. Every
@@ -72,6 +74,9 @@ export const COPIES = '/var/lib/rancher/k3s/server/db/snapshots'
 /** So many of croft's own snapshots a server keeps. The program has the same number. */
 export const OWN_SNAPSHOTS = 7
 
+/** A disk with less room is full for K3s and etcd. The program has the same number. */
+export const FULL_KB = 131_072
+
 export interface PutFiles {
   readonly files: readonly { readonly path: string; readonly mode: string; readonly base64: string }[]
   /** Of OPTIONAL_FILES, those that are removed: nothing else is ever deleted by this verb. */
@@ -130,6 +135,8 @@ export interface NodeFacts {
   readonly certificatesEnd?: readonly string[]
   /** The last fatal line of the journal since the service was started. */
   readonly failure?: string
+  /** Directories that K3s, etcd and croft write, with less room than FULL_KB. */
+  readonly full?: readonly FullDisk[]
   /** Pre-join gates that have not passed yet, each with what it waits for and since when. */
   readonly gates: readonly { readonly name: string; readonly message: string; readonly sinceMs: number }[]
   /** Where a server keeps its data: in a file without etcd, or outside. Absent: nothing of it is there. */

@@ -57,6 +57,8 @@ export interface ObservedNode {
   readonly k3s: LocalK3s | 'unknown'
   /** Why it did not say: what the lane answered instead. */
   readonly silence?: string
+  /** It is there and lets croft do nothing: it shows another host key, or denies the login or root. */
+  readonly refuses?: { readonly by: 'host-key' | 'denied'; readonly why: string }
   /** A bootstrap token that croft made for it to come in with is still there. */
   readonly joinToken?: true
   /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
@@ -200,6 +202,8 @@ export interface LocalK3s {
   readonly configHash?: string
   /** Its config.yaml says `cluster-init`. Absent: not told. */
   readonly begins?: boolean
+  /** Directories without the room that croft, K3s and etcd need to write. */
+  readonly full?: readonly FullDisk[]
   /** Certificates on the disk that do not belong to one CA: joining would fail in the middle, or worse. */
   readonly mixedCa?: boolean
   /** When the first of its certificates ends. K3s renews them only when it starts. */
@@ -225,6 +229,11 @@ export interface LocalK3s {
     readonly bytes?: number
     readonly answerMs?: number
   }
+}
+
+export interface FullDisk {
+  readonly path: string
+  readonly freeKb: number
 }
 
 export interface EtcdMember {

@@ -2,7 +2,7 @@ import type { MemberList } from '../../k3s/membership.ts'
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { NodeSpec } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
-import type { CheckResult, ClusterSnapshot, ObservedMachine } from '../../model/observed-cluster.ts'
+import type { CheckResult, ClusterSnapshot, ObservedMachine, ObservedNode } from '../../model/observed-cluster.ts'
 import type { ClusterVerb } from '../../model/step.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import type { Access } from './access.ts'
@@ -36,6 +36,8 @@ export interface SessionMemory {
   readonly programs: Set<string>
   /** What kept a node from answering when it was last asked, in the words of the lane. */
   readonly silences: Map<string, string>
+  /** Nodes that refuse croft itself: another host key, a key or sudo that is not accepted. */
+  readonly refusals: Map<string, NonNullable<ObservedNode['refuses']>>
   /** Releases whose program a node could not be told to fetch, and why. */
   readonly notFetched: Map<string, { readonly version: string; readonly why: string; readonly atMs: number }>
   /** Joins that were tried on a node, and the facts that they were tried with. */
@@ -65,6 +67,7 @@ export function emptyMemory(): SessionMemory {
     facts: new Map(),
     programs: new Set(),
     silences: new Map(),
+    refusals: new Map(),
     notFetched: new Map(),
     joins: new Map(),
     tried: new Map(),

@@ -17,7 +17,8 @@ import { readFacts } from './read-node.ts'
 export type ProgramAnswer<T> =
   | { readonly is: 'answer'; readonly value: T }
   | { readonly is: 'refused'; readonly error: string }
-  | { readonly is: 'silence'; readonly ran: 'no' | 'maybe'; readonly message: string }
+  /** `code`: of the ShellFailure. */
+  | { readonly is: 'silence'; readonly ran: 'no' | 'maybe'; readonly message: string; readonly code?: string }
 
 /** Puts the program there, or our version of it in the place of another. Answers what kept it from that. */
 export async function placeProgram(shell: Shell, signal: AbortSignal): Promise<string | undefined> {
@@ -127,7 +128,7 @@ async function ran(
     return { is: 'refused', error: `exit code ${answered.code}${said === '' ? '' : `: ${said}`}` }
   } catch (error) {
     if (!(error instanceof ShellFailure)) throw error
-    return { is: 'silence', ran: error.ran, message: cleanText(error.message) }
+    return { is: 'silence', ran: error.ran, message: cleanText(error.message), code: error.code }
   }
 }
 

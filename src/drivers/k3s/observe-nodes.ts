@@ -27,6 +27,7 @@ export async function observeNodes(
     const shell = nodes.get(name)?.shell
     memory.facts.delete(name)
     memory.silences.delete(name)
+    memory.refusals.delete(name)
     if (shell === undefined) return
     // A look writes nothing: where our program is not, it goes along with the question.
     if (!memory.programs.has(name) && (await hasProgram(shell, signal))) memory.programs.add(name)
@@ -35,6 +36,8 @@ export async function observeNodes(
       // It may be another machine by now, on which nobody has put our program.
       memory.programs.delete(name)
       memory.silences.set(name, reply.is === 'silence' ? reply.message : reply.error)
+      if (reply.is === 'silence' && (reply.code === 'host-key' || reply.code === 'denied'))
+        memory.refusals.set(name, { by: reply.code, why: reply.message })
       return
     }
     const readMs = clock.now()
@@ -65,6 +68,8 @@ export function isSettled(
   const known = memory.facts.get(name)
   if (known === undefined || seen === undefined || memory.touched.has(name)) return false
   if (nowMs - known.readMs >= LIMITS.nodeFactsMs || known.fingerprint !== fingerprintOf(seen)) return false
+  // A disk without room is looked at until it has some.
+  if ((known.facts.full ?? []).length > 0) return false
   const { kube, voter } = seen
   if (kube.ready !== 'yes' || kube.work !== undefined || known.facts.service !== 'running') return false
   return (declared ?? seen.role) === 'agent' || voter === 'voter'

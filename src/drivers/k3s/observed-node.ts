@@ -86,6 +86,7 @@ export function observedNode(
         ? 'unknown'
         : { ...localOf(facts, typeof kube === 'object' ? kube : undefined), ...program(facts) },
     ...optional('silence', memory.silences.get(name)),
+    ...optional('refuses', memory.refusals.get(name)),
     ...(memory.tokens.has(name) ? { joinToken: true as const } : {}),
     passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
     ...optional('remediation', begun),
@@ -145,6 +146,7 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     ...optional('heldBy', facts.heldBy),
     ...optional('configHash', facts.configHash),
     ...optional('begins', facts.begins),
+    ...optional('full', facts.full),
     ...optional('datastore', facts.datastore),
     ...optional('etcd', facts.etcd === undefined ? undefined : votersIn(facts.etcd)),
   }

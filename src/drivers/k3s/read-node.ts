@@ -160,6 +160,7 @@ export function readFacts(value: unknown): NodeFacts | undefined {
     ...optional('version', nameOf(value.version)),
     ...optional('fetched', nameOf(value.fetched)),
     ...optional('configHash', nameOf(value.configHash)),
+    ...optional('full', value.full === undefined ? undefined : recordsOf(value.full).flatMap(readFull)),
     ...optional('begins', typeof value.begins === 'boolean' ? value.begins : undefined),
     ...optional('failure', explained(textOf(value.failure))),
     ...optional('etcd', readEtcd(value.etcd)),
@@ -214,6 +215,11 @@ function readEtcd(value: unknown): NodeFacts['etcd'] {
     ...optional('bytes', numberOf(value.bytes)),
     ...optional('answerMs', numberOf(value.answerMs)),
   }
+}
+
+function readFull(value: Foreign): NonNullable<NodeFacts['full']> {
+  const [path, freeKb] = [textOf(value.path), numberOf(value.freeKb)]
+  return path === undefined || freeKb === undefined ? [] : [{ path, freeKb }]
 }
 
 function readSnapshot(value: Foreign): NodeFacts['snapshots'] {

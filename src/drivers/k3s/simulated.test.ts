@@ -149,7 +149,7 @@ describe('an endpoint that is a name', () => {
       /"server": "([^"]*)"/.exec(lab.box(name).machine.files.text('/etc/rancher/k3s/config.yaml') ?? '')?.[1]
     assert.deepEqual(
       names.split(' ').map((name) => joined(name)),
-      [undefined, 'https://10.67.0.1:6443', 'https://10.67.0.1:6443', 'https://k3s.home.arpa:6443'],
+      ['https://10.67.0.2:6443', 'https://10.67.0.1:6443', 'https://10.67.0.1:6443', 'https://k3s.home.arpa:6443'],
     )
   })
 

@@ -10,6 +10,7 @@ import { type ClusterFinding, firstOf, holdFor, isEmpty, merge, NOTHING, refusal
 import { ghostsOut } from './ghosts.ts'
 import { labelled } from './labels.ts'
 import { giveBack } from './node-work.ts'
+import { nodesRefusing } from './nodes-refusing.ts'
 import { clusterPhase, nodeRows } from './phases.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { majorityAway, quorumLost } from './quorum-lost.ts'
@@ -34,7 +35,14 @@ export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: 
   const rollsOut = view.servers.some((node) => kubeOf(node) !== undefined && !isLeftAsFound(view, node))
   const nodes = nodeRows(view)
   return {
-    ...merge([finding, housekeeping(view), labelled(view, finding), filesPut(view, finding), certificatesEnding(view)]),
+    ...merge([
+      finding,
+      housekeeping(view),
+      labelled(view, finding),
+      filesPut(view, finding),
+      certificatesEnding(view),
+      nodesRefusing(view),
+    ]),
     phase: clusterPhase(
       view,
       finding,

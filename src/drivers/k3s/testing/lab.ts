@@ -9,6 +9,7 @@ import { createVirtualClock, type VirtualClock } from '../../../../sim/virtual-c
 import { createWorld } from '../../../../sim/world/create-world.ts'
 import type { Box, World } from '../../../../sim/world/types.ts'
 import { seededRandom } from '../../../lib/random.ts'
+import type { ShellFailure } from '../../../lib/shell.ts'
 import type { WireResponse } from '../../../lib/wire.ts'
 import type { ClusterSecrets, ClusterSpec } from '../../../model/cluster.ts'
 import { DEFAULT_POLICY } from '../../../model/declaration.ts'
@@ -56,6 +57,8 @@ export interface DriverLab {
   readonly done: Done[]
   /** Boxes of which nothing tells any more: out of Git, and no way in. */
   readonly unseen: Set<string>
+  /** Boxes whose way in fails with this. */
+  readonly refusing: Map<string, ShellFailure>
   box(name: string): Box
   /** Forgets everything but the vault, as a crash does. */
   restart(): void
@@ -158,12 +161,18 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
                 ? {
                     shell: {
                       ...shell,
+                      readFile: (...rest: Parameters<typeof shell.readFile>) => {
+                        const refusal = lab.refusing.get(name)
+                        return refusal === undefined ? shell.readFile(...rest) : Promise.reject(refusal)
+                      },
                       writeFile: (path: string, ...rest: readonly unknown[]) => {
                         asked.push(`${name}: WRITE ${path}`)
                         return Reflect.apply(shell.writeFile, shell, [path, ...rest])
                       },
                       run: (argv: readonly string[], options?: Parameters<typeof shell.run>[1]) => {
                         asked.push(`${name}: ${argv.slice(1).join(' ')}`)
+                        const refusal = lab.refusing.get(name)
+                        if (refusal !== undefined) return Promise.reject(refusal)
                         if (argv.includes('put'))
                           for (const file of filesIn(options?.input)) written.push({ node: name, ...file })
                         return shell.run(argv, options)
@@ -187,6 +196,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     asked,
     written,
     unseen: new Set(),
+    refusing: new Map(),
     done: [],
     spec: placed(clusterSpec(names, { version: LAB_VERSION, endpoint: { server: 's1' }, ...more })),
     requests: NO_REQUESTS,
