@@ -36,7 +36,11 @@ function look(
   const spec = { ...clusterSpec(names), ...more }
   const observed = observedCluster(names)
   const decision = coordinate(spec, observed, NOW)
-  const steps = verbs.map(([verb, node]) => ({ verb, node, summary: '' }) as unknown as Step<'cluster'>)
+  const lost = (verb: ClusterVerb, node: string) =>
+    verb === 'wipe-k3s' || verb === 'destroy-machine' ? overwriting(node, []) : {}
+  const steps = verbs.map(
+    ([verb, node]) => ({ verb, node, summary: '', ...lost(verb, node) }) as unknown as Step<'cluster'>,
+  )
   return {
     declaration: { spec, key: 'Cluster/home' } as ClusterPlan['declaration'],
     observed,

@@ -14,7 +14,7 @@ export function labelled(view: ClusterSituation, finding: ClusterFinding): Clust
   const { api, requests } = view.observed
   if (requests.hold !== undefined || api !== 'yes') return NOTHING
   const taken = new Set(finding.steps.map(({ node }) => node))
-  const due = [...view.servers, ...view.agents].flatMap((node): Due[] => {
+  const due = [...view.servers, ...view.agents].flatMap((node): LabelsDue[] => {
     const change = taken.has(node.name) ? undefined : labelsToSet(view, node)
     return change === undefined ? [] : [{ node, change }]
   })
@@ -25,7 +25,7 @@ export function labelled(view: ClusterSituation, finding: ClusterFinding): Clust
   ])
 }
 
-interface Due {
+interface LabelsDue {
   readonly node: NodeView
   readonly change: LabelChange
 }
@@ -38,7 +38,7 @@ export function labelsToSet(view: ClusterSituation, node: NodeView): LabelChange
   return labelChange(node.spec, seen)
 }
 
-function inTurn(view: ClusterSituation, { steps, waits, holds }: ClusterFinding, due: Due): ClusterFinding {
+function inTurn(view: ClusterSituation, { steps, waits, holds }: ClusterFinding, due: LabelsDue): ClusterFinding {
   const { node, change } = due
   const text = changeText(change)
   const turn = waitFor({ node: node.name, awaits: `its turn for ${text}, which evicts pods`, sinceMs: view.nowMs })
@@ -54,7 +54,7 @@ function inTurn(view: ClusterSituation, { steps, waits, holds }: ClusterFinding,
   }
 }
 
-function stepFor(view: ClusterSituation, { node, change }: Due): ClusterFinding {
+function stepFor(view: ClusterSituation, { node, change }: LabelsDue): ClusterFinding {
   const evicts = evictsPods(change)
   return stepOn(view, node, 'label-node', {
     ...(evicts ? { target: EVICTS_PODS } : {}),
