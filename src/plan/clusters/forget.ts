@@ -12,7 +12,8 @@ import { type ClusterSituation, kubeOf, localOf, type NodeView, viewOf } from '.
  * by its permit, not here.
  */
 export function believedDead(view: ClusterSituation, node: NodeView): string | undefined {
-  if (!isSilent(node)) return undefined
+  // An agent holds no vote: it leaves without being stopped.
+  if (node.role === 'agent' || !isSilent(node)) return undefined
   const order = view.observed.requests.forget?.find((one) => isOf(one, node))
   if (order !== undefined) return 'a person says that it is dead'
   const sinceMs = silentSince(view, node)
