@@ -190,6 +190,8 @@ function hasNotHappened(node: NodeView, work: NodeWork): boolean {
   const local = localOf(node)
   if (local === undefined || local.service === 'starting') return false
   if (work.purpose === 'upgrade') return local.version !== work.target
+  // Its file is written, and K3s dies of it: once more is no cure.
+  if (local.service === 'failed') return local.configHash !== work.target
   return local.sinceMs < (work.changedMs ?? 0) || local.service !== 'running'
 }
 

@@ -417,6 +417,31 @@ describe('flags', () => {
     )
   })
 
+  test('a server that K3s does not start on with its new flags is configured once, and halts the rollout in time', () => {
+    const kube = (agoMs: number) => ({
+      ready: 'no' as const,
+      unschedulable: true,
+      work: { ...work, purpose: 'configure' as const, target: hash('s2'), changedMs: NOW - agoMs },
+    })
+    const members = [member('s1'), member('s2', { up: 'no' }), member('s3')]
+    const died = (agoMs: number, file: string, sinceMs: number) => {
+      const k3s = { service: 'failed', configHash: file, sinceMs } as const
+      const turns = { s1: started('s1'), s2: { kube: kube(agoMs), k3s }, s3: started('s3', 'old') }
+      return coordinate(declared, observedCluster('s1 s2 s3', turns, { ...ready, members }), NOW)
+    }
+    // systemd tells no time of a service that it is about to start again.
+    for (const sinceMs of [0, NOW - 30_000]) {
+      assert.deepEqual(died(MINUTE, hash('s2'), sinceMs).steps, [])
+      assert.deepEqual(plannedGuards(died(11 * MINUTE, hash('s2'), sinceMs)), ['halted'])
+    }
+    const unwritten = died(MINUTE, 'old', NOW - 30_000).steps
+    assert.deepEqual(
+      unwritten.map(({ verb, node }) => `${verb} ${node}`),
+      ['configure-k3s s2'],
+      'noted, and not done',
+    )
+  })
+
   test('[R41] a server with other flags is told, and configured where it was not started by us', () => {
     const args = { 'secrets-encryption': ['true'], disable: ['traefik'] }
     const decision = coordinate(declared, observedCluster('s1 s2 s3', { s2: { kube: { args } } }, ready), NOW)
