@@ -16,6 +16,7 @@ export const FOLDERS: Readonly<Record<string, TestSet>> = {
   'test/browser': 'rest',
   'test/clients': 'rest',
   'test/docs': 'rest',
+  'test/explorer/one-fault': 'rest',
   'test/install': 'rest',
   'test/real-ssh': 'rest',
   'test/simulation': 'rest',
@@ -71,7 +72,6 @@ const BY_REASON: Readonly<Record<string, readonly string[]>> = {
     'src/drivers/k3s/simulated',
     'src/drivers/proxmox/doctor/least-role',
     'src/operator/move/move',
-    'test/explorer/one-fault',
   ],
   'it packs a whole release': ['test/release'],
   'it needs programs that are not on every computer': [

@@ -4,7 +4,7 @@ import type { ClusterSurroundings, NodeReach } from '../../src/drivers/cluster-p
 import { performStep } from '../../src/drivers/k3s/driver.ts'
 import { emptyMemory, noteTried, type SessionMemory } from '../../src/drivers/k3s/memory.ts'
 import { observeCluster } from '../../src/drivers/k3s/observe.ts'
-import type { ClusterSecrets, ClusterSpec } from '../../src/model/cluster.ts'
+import type { ClusterSecrets, ClusterSpec, NodeSpec } from '../../src/model/cluster.ts'
 import type { ClusterDeclaration } from '../../src/model/estate.ts'
 import {
   type ClusterDecision,
@@ -236,34 +236,41 @@ export function declarationOf(git: Git): ClusterDeclaration {
   return declaration
 }
 
-function specOf({ names, version, flag, dataMayGo, method, staleState = 'refuse' }: Git): ClusterSpec {
+function specOf(git: Git): ClusterSpec {
+  const { names, version, flag, dataMayGo, method, staleState = 'refuse', turned = '', onTimeout = 'wait' } = git
   const base = clusterSpec(names)
-  const addressed = (node: ClusterSpec['servers'][number]) => ({ ...node, nodeIps: [addressOf(node.name)] })
+  const { labelled, mirror } = git
+  const nodes = [...base.servers, ...base.agents].map((node): NodeSpec => {
+    const isTurned = turned.split(' ').includes(node.name)
+    const role = (node.role === 'server') === isTurned ? 'agent' : 'server'
+    const words = labelled === undefined || role === 'server' ? [] : [labelled]
+    return {
+      ...node,
+      role,
+      nodeIps: [addressOf(node.name)],
+      labels: Object.fromEntries(words.map((word) => ['example.org/for', word])),
+      taints: words.map((word) => `example.org/for=${word}:NoSchedule`),
+    }
+  })
   return {
     ...base,
     version,
     staleState,
-    servers: base.servers.map(addressed),
-    agents: base.agents.map(addressed),
+    servers: nodes.filter(({ role }) => role === 'server'),
+    agents: nodes.filter(({ role }) => role === 'agent'),
+    ...(mirror === true ? { registries: { mirrors: { 'docker.io': { endpoint: ['https://mirror.example'] } } } } : {}),
     nodeFlags: flag === '' ? {} : { 'kubelet-arg': [flag] },
-    upgrade: { ...base.upgrade, method, soakMs: MINUTE },
+    upgrade: { ...base.upgrade, method, soakMs: MINUTE, drain: { ...base.upgrade.drain, onTimeout } },
     remediation: { ...base.remediation, pauseMs: 5 * MINUTE, dataMayGo },
   }
 }
 
+/** Croft changes what it remembers in place: a state shares none of it with another one. */
 function cloneMemory(memory: SessionMemory): SessionMemory {
   const times: SessionMemory['times'] = new Map([...memory.times].map(([name, time]) => [name, { ...time }]))
-  return {
-    ...memory,
-    facts: new Map(memory.facts),
-    programs: new Set(memory.programs),
-    silences: new Map(memory.silences),
-    tried: new Map(memory.tried),
-    touched: new Set(memory.touched),
-    readiness: new Map(memory.readiness),
-    times,
-    drainBlockedBy: new Map(memory.drainBlockedBy),
-    checks: new Map(memory.checks),
-    tokens: new Map(memory.tokens),
-  }
+  const copied = Object.entries(memory).map(([key, value]) => [
+    key,
+    value instanceof Map ? new Map(value) : value instanceof Set ? new Set(value) : value,
+  ])
+  return { ...(Object.fromEntries(copied) as SessionMemory), times }
 }

@@ -3,7 +3,7 @@ import type { Access } from '../../src/drivers/k3s/access.ts'
 import type { Asked, KubernetesClient } from '../../src/kubernetes/client.ts'
 import { isRecord } from '../../src/kubernetes/objects.ts'
 import type { Effects } from './effects.ts'
-import { deleteNode, type KubeNodeState, votes, type World } from './world.ts'
+import { deleteNode, endPod, type KubeNodeState, type Pod, votes, type World } from './world.ts'
 
 type Obj = Readonly<Record<string, unknown>>
 
@@ -35,6 +35,7 @@ function modelClient(world: World, effects: Effects): KubernetesClient {
     if (path.endsWith('/secrets'))
       return Object.keys(world.passwords).map((name) => ({ metadata: { name: `${name}.node-password.k3s` } }))
     if (path.endsWith('/etcdsnapshotfiles')) return world.snapshots.map((snapshot) => snapshotObject(world, snapshot))
+    if (path === '/api/v1/pods') return world.pods.map(podObject)
     return []
   }
   const unused = async (): Promise<Asked<never>> => {
@@ -46,8 +47,10 @@ function modelClient(world: World, effects: Effects): KubernetesClient {
       const kube = nodeAt(path)
       return kube === undefined ? missing(path) : { is: 'answer', value: objectOf(world, kube) }
     },
-    async list(path) {
-      return up() ? { is: 'answer', value: list(path) } : SILENT
+    async list(path, { fieldSelector } = {}) {
+      const only = fieldSelector?.replace('spec.nodeName=', '')
+      const found = list(path).filter(({ spec }) => only === undefined || (isRecord(spec) && spec.nodeName === only))
+      return up() ? { is: 'answer', value: found } : SILENT
     },
     async create(_path, body, doing) {
       const { stringData } = body
@@ -65,7 +68,9 @@ function modelClient(world: World, effects: Effects): KubernetesClient {
     async delete(path, doing) {
       const kube = nodeAt(path)
       const password = /secrets\/(.+)\.node-password\.k3s$/.exec(path)?.[1]
+      const pod = /\/pods\/(.+)$/.exec(path)?.[1]
       return write(doing, () => {
+        if (pod !== undefined) endPod(world, pod)
         if (kube !== undefined) deleteNode(world, kube.name)
         if (password !== undefined) delete world.passwords[password]
       })
@@ -73,7 +78,9 @@ function modelClient(world: World, effects: Effects): KubernetesClient {
     listFrom: unused,
     apply: unused,
     applyAs: unused,
-    evict: unused,
+    async evict(_namespace, name) {
+      return write(`evict ${name}`, () => endPod(world, name))
+    },
     text: unused,
     async close() {},
   }
@@ -91,7 +98,36 @@ function merge(kube: KubeNodeState, patch: Obj): void {
     if (value === null) delete kube.annotations[key]
     else kube.annotations[key] = typeof value === 'string' ? value : JSON.stringify(value)
   }
+  const labels = isRecord(metadata) && isRecord(metadata.labels) ? metadata.labels : {}
+  for (const [key, value] of Object.entries(labels)) {
+    if (value === null) delete kube.labels[key]
+    else kube.labels[key] = String(value)
+  }
+  if (isRecord(spec) && Array.isArray(spec.taints)) kube.taints = spec.taints.map(textOfTaint)
   if (isRecord(spec) && 'unschedulable' in spec) kube.unschedulable = spec.unschedulable === true
+}
+
+function textOfTaint(taint: unknown): string {
+  const { key, value, effect } = taint as { readonly key: string; readonly value?: string; readonly effect: string }
+  return `${key}${value === undefined ? '' : `=${value}`}:${effect}`
+}
+
+function taintOf(text: string): Obj {
+  const [, key, value, effect] = /^([^=:]+)(?:=([^:]*))?:(.+)$/.exec(text) ?? []
+  return { key, ...(value === undefined ? {} : { value }), effect }
+}
+
+function podObject({ name, node, hangs, goes }: Pod): Obj {
+  const going = goes ? { deletionTimestamp: '2027-01-15T08:00:00Z' } : {}
+  const metadata = { namespace: 'default', name, ...going, ...(hangs ? { finalizers: ['example.org/stays'] } : {}) }
+  return { metadata, spec: { nodeName: node }, status: { phase: 'Running' } }
+}
+
+/** As K3s notes how it was started. */
+function argsOf({ args, server }: KubeNodeState): string {
+  const labels = Object.entries(args.labels).flatMap(([key, value]) => ['--node-label', `${key}=${value}`])
+  const taints = args.taints.flatMap((taint) => ['--node-taint', taint])
+  return JSON.stringify([server ? 'server' : 'agent', ...labels, ...taints])
 }
 
 function objectOf(world: World, kube: KubeNodeState): Obj {
@@ -102,22 +138,23 @@ function objectOf(world: World, kube: KubeNodeState): Obj {
       type: 'Ready',
       status: kube.ready ? 'True' : 'Unknown',
       reason: kube.ready ? 'KubeletReady' : 'NodeStatusUnknown',
-      lastTransitionTime: iso(kube.readySinceMs),
+      lastTransitionTime: iso(kube.readySinceMs + world.skewMs),
     },
     ...(kube.server ? [{ type: 'EtcdIsVoter', ...voterCondition(kube.ready, member?.learner) }] : []),
   ]
   return {
     metadata: {
       name: kube.name,
-      creationTimestamp: iso(kube.createdMs),
+      creationTimestamp: iso(kube.createdMs + world.skewMs),
       resourceVersion: String(kube.edits),
-      labels: kube.server ? { 'node-role.kubernetes.io/control-plane': 'true' } : {},
+      labels: { ...kube.labels, ...(kube.server ? { 'node-role.kubernetes.io/control-plane': 'true' } : {}) },
       annotations: {
         ...kube.annotations,
+        'k3s.io/node-args': argsOf(kube),
         ...(kube.etcdName === undefined ? {} : { 'etcd.k3s.cattle.io/node-name': kube.etcdName }),
       },
     },
-    spec: { unschedulable: kube.unschedulable },
+    spec: { unschedulable: kube.unschedulable, taints: kube.taints.map(taintOf) },
     status: {
       conditions,
       nodeInfo: {
@@ -148,7 +185,7 @@ function snapshotObject(world: World, { name, node, atMs }: World['snapshots'][n
       annotations: { 'etcd.k3s.cattle.io/snapshot-token-hash': hashOf(world.token) },
     },
     spec: { snapshotName: `${name}-${node}`, nodeName: node, location: `file:///${name}` },
-    status: { creationTime: iso(atMs), readyToUse: true, size: '1000' },
+    status: { creationTime: iso(atMs + world.skewMs), readyToUse: true, size: '1000' },
   }
 }
 

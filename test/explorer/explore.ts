@@ -1,7 +1,8 @@
 import { emptyMemory } from '../../src/drivers/k3s/memory.ts'
 import { croftPasses, type PassResult, type Planted, type State } from './actor.ts'
+import { takeAdvice } from './advice.ts'
 import { believes, isAsDeclared } from './invariants.ts'
-import { type Move, movesOf, shownMove, takeAdvice, troubles } from './moves.ts'
+import { type Move, movesOf, shownMove, troubles } from './moves.ts'
 import { pass, type World, waitAfter } from './world.ts'
 
 export interface Budget {
@@ -15,6 +16,11 @@ export interface Finding {
   readonly what: string
   /** The shortest way there that the search met. */
   readonly script: readonly string[]
+}
+
+/** Findings for a person, each with its way. */
+export function told(findings: readonly Finding[]): string {
+  return findings.map(({ what, script }) => [what, ...script].join('\n  ')).join('\n')
 }
 
 export interface Exploration {
@@ -75,10 +81,11 @@ export async function explore(start: World, budget: Budget, planted?: Planted): 
     faults: number,
     deeds: number,
   ): string {
-    const world = structuredClone(state.world)
+    const { world } = state
+    // A pass answers with a world of its own.
     if (result !== undefined) pass(world, waitAfter(state.quiet))
     const next: Vertex = {
-      state: { ...state, world, quiet: Math.min(state.quiet, QUIET) },
+      state: { ...state, quiet: Math.min(state.quiet, QUIET) },
       faults: from.faults + faults,
       deeds: from.deeds + deeds,
       from,
@@ -96,9 +103,12 @@ export async function explore(start: World, budget: Budget, planted?: Planted): 
   async function judgeEnd(vertex: Vertex): Promise<void> {
     const round = restOf(vertex, known)
     if (round.checked) return
-    const [last] = round.vertices
+    // Croft tries again now and then, and says all the while what stands in the way.
+    const isQuiet = ({ result }: Vertex) => result?.effects.length === 0
+    const last =
+      round.vertices.find((one) => isSaid(one) && isQuiet(one)) ?? round.vertices.find(isSaid) ?? round.vertices[0]
     if (last?.result === undefined) return
-    if (round.vertices.some(({ result }) => (result?.effects.length ?? 0) > 0)) {
+    if (!isSaid(last) && round.vertices.some(({ result }) => (result?.effects.length ?? 0) > 0)) {
       const texts = round.vertices.flatMap(({ result }) => result?.effects.map(({ text }) => text) ?? [])
       return add(found, `goes round for ever: ${[...new Set(texts)].join(', ')}`, pathTo(last))
     }
@@ -116,6 +126,15 @@ interface Round {
 }
 
 const rounds = new WeakMap<Vertex, Round>()
+
+/** The plan says what a person must know: a hold, a refusal, or what K3s on a node dies of. */
+function isSaid({ result, state }: Vertex): boolean {
+  if (result === undefined) return false
+  const { holds, refusals, nodes } = result.decision
+  const failures = Object.values(state.world.nodes).flatMap(({ failure }) => failure ?? [])
+  const tells = nodes.some(({ message }) => failures.some((failure) => message.includes(failure)))
+  return holds.length + refusals.length > 0 || tells
+}
 
 /** The states that a state goes round in, once nothing goes wrong any more. */
 function restOf(vertex: Vertex, known: ReadonlyMap<string, Vertex>): Round {
@@ -168,9 +187,13 @@ const OLD_MS = 20 * 60_000
 
 /** What tells two states apart: times only by their age. */
 function keyOf({ state: { world, memory, quiet }, faults, deeds }: Vertex): string {
-  const { nowMs } = world
-  const age = (ms: number) => Math.max(-1, Math.min(OLD_MS, nowMs - ms))
-  const seen = (_key: string, value: unknown): unknown => {
+  const { nowMs, skewMs } = world
+  // What nodes say of a time is that much off, and what is remembered of it as well.
+  const slack = Math.abs(skewMs)
+  const age = (ms: number) => Math.max(-1 - slack, Math.min(OLD_MS + slack, nowMs - ms))
+  const seen = (key: string, value: unknown): unknown => {
+    // Croft tries for ever, at its longest pause: the fourth time is as the third.
+    if (key === 'count' && typeof value === 'number') return Math.min(value, MOST_TRIES)
     if (typeof value === 'number' && value > 1e12) return age(value)
     if (typeof value === 'string')
       return value.replaceAll(ISO, (text) => String(age(Date.parse(text)))).replaceAll(STAMP, '')
@@ -182,6 +205,7 @@ function keyOf({ state: { world, memory, quiet }, faults, deeds }: Vertex): stri
   return JSON.stringify([{ ...world, nowMs: 0 }, kept, quiet, faults, deeds], seen)
 }
 
+const MOST_TRIES = 3
 const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g
 /** croft's own snapshots are called by their time. */
 const STAMP = /croft-[0-9-]+/g

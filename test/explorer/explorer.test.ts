@@ -3,18 +3,12 @@ import { describe, test } from 'node:test'
 import { emptyMemory } from '../../src/drivers/k3s/memory.ts'
 import type { ObservedCluster } from '../../src/model/observed-cluster.ts'
 import { croftPasses, type Planted, type State } from './actor.ts'
-import { explore, type Finding } from './explore.ts'
+import { explore, told } from './explore.ts'
 import { troubles } from './moves.ts'
-import { STORIES } from './stories.ts'
+import { STORIES, storyCalled } from './stories.ts'
 import { pass } from './world.ts'
 
-const told = (findings: readonly Finding[]) =>
-  findings.map(({ what, script }) => [what, ...script].join('\n  ')).join('\n')
-const story = (name: string) => {
-  const found = STORIES.find((one) => one.name === name)
-  assert.ok(found, name)
-  return found.begins()
-}
+const story = (name: string) => storyCalled(name).begins()
 
 describe('croft, without a fault', () => {
   for (const { name, begins } of STORIES) {

@@ -1,7 +1,8 @@
 import { configHash } from '../../src/k3s/config.ts'
+import type { NodeSpec } from '../../src/model/cluster.ts'
 import type { ObservedCluster } from '../../src/model/observed-cluster.ts'
 import { declarationOf } from './actor.ts'
-import { answers, isUp, type World } from './world.ts'
+import { answers, type Git, isUp, type KubeNodeState, type NodeState, type World } from './world.ts'
 
 /** What croft believes of etcd, held against what is: never another cluster of the same name. */
 export function believes(world: World, { members }: ObservedCluster): readonly string[] {
@@ -35,8 +36,25 @@ export function isAsDeclared(world: World): boolean {
         !kube.unschedulable &&
         kube.version === git.version &&
         state.service === 'running' &&
-        runs?.hash === configHash(spec, node)
+        runs?.hash === configHash(spec, node) &&
+        hasFiles(git, state) &&
+        hasLabels(node, kube)
       )
     })
+  )
+}
+
+/** Nothing of what left Git stays. */
+function hasFiles({ mirror }: Git, { files }: NodeState): boolean {
+  const paths = Object.keys(files)
+  return mirror === true ? paths.join(' ') === '/etc/rancher/k3s/registries.yaml' : paths.length === 0
+}
+
+function hasLabels(node: NodeSpec, { labels, taints }: KubeNodeState): boolean {
+  const word = node.labels['example.org/for']
+  return (
+    labels['example.org/for'] === word &&
+    taints.length === node.taints.length &&
+    taints.every((taint) => node.taints.includes(taint))
   )
 }

@@ -1,7 +1,5 @@
-import { croftPasses, type PassResult, type Planted, type State } from './actor.ts'
 import type { PassFault } from './effects.ts'
-import { isAsDeclared } from './invariants.ts'
-import { answers, boot, deleteNode, EMPTY, pass, powerOff, votes, type World, waitAfter } from './world.ts'
+import { answers, boot, deleteNode, EMPTY, powerOff, votes, type World } from './world.ts'
 
 /** What happens to a cluster besides croft. */
 export type Trouble = keyof typeof troubles
@@ -30,9 +28,13 @@ const spare = (world: World, name: string) => {
   const { up, voters } = votes(world)
   return (
     runs(world, name) &&
-    (name.startsWith('a') || (voters >= 3 && up === voters && world.members.every(({ learner }) => !learner)))
+    (!world.members.some(({ node }) => node === name) ||
+      (voters >= 3 && up === voters && world.members.every(({ learner }) => !learner)))
   )
 }
+
+/** What concerns no node happens once, not once for each. */
+const isFirst = (world: World, name: string) => Object.keys(world.nodes)[0] === name
 
 export const troubles = row({
   'power lost': {
@@ -101,6 +103,15 @@ export const troubles = row({
       if (kube !== undefined) kube.unschedulable = true
     },
   },
+  'Git goes back': {
+    deed: true,
+    may: (world, name) => world.before !== undefined && isFirst(world, name),
+    happens(world) {
+      if (world.before === undefined) return
+      world.git = world.before
+      delete world.before
+    },
+  },
 })
 
 const NAMES = Object.keys(troubles) as readonly Trouble[]
@@ -137,109 +148,4 @@ export function shownMove(move: Move): string {
   return 'loses' in move.fault
     ? `the answer of effect ${move.fault.loses} is lost`
     : `croft dies after ${move.fault.crashAfter} effects`
-}
-
-/** What a person does who reads the plan. */
-interface Deed {
-  readonly text: string
-  happens(world: World): void
-}
-
-function deedsIn({ decision }: PassResult): readonly Deed[] {
-  return [...decision.holds, ...decision.refusals].flatMap(({ allow, node }): readonly Deed[] => {
-    const deeds: Deed[] = []
-    const replaced = /croft cluster replace \S+ ([as]\d+)/.exec(allow)?.[1]
-    const removed = /croft cluster remove-member \S+ (\S+?),/.exec(allow)?.[1]
-    if (/mount it and restart K3s/.test(allow) && node !== undefined)
-      deeds.push({ text: `mounts the disk of ${node}`, happens: (world) => mount(world, node) })
-    if (removed !== undefined)
-      deeds.push({
-        text: `croft cluster remove-member ${removed}`,
-        happens: (world) => void world.removeMembers.push(removed),
-      })
-    if (/--resume/.test(allow))
-      deeds.push({
-        text: 'croft cluster upgrade --resume',
-        happens: (world) => void Object.assign(world, { resumedMs: world.nowMs }),
-      })
-    if (/staleState: wipe/.test(allow))
-      deeds.push({
-        text: 'Git: staleState: wipe',
-        happens: (world) => void Object.assign(world, { git: { ...world.git, staleState: 'wipe' } }),
-      })
-    if (/uncordon it/.test(allow) && node !== undefined)
-      deeds.push({ text: `uncordons ${node}`, happens: (world) => uncordon(world, node) })
-    if (replaced !== undefined)
-      deeds.push({
-        text: `croft cluster replace ${replaced}`,
-        happens: (world) => void world.orders.push({ node: replaced, atMs: world.nowMs, goes: 'unseen' }),
-      })
-    return deeds
-  })
-}
-
-function mount(world: World, name: string): void {
-  const node = world.nodes[name]
-  if (node === undefined) return
-  Object.assign(node, { mounted: true, service: 'starting', sinceMs: world.nowMs, running: undefined })
-}
-
-function uncordon(world: World, name: string): void {
-  const kube = world.kubes[name]
-  if (kube !== undefined) kube.unschedulable = false
-}
-
-const MOST_PASSES = 400
-
-/**
- * At rest and not as declared: the plan must name a deed, and that deed must help, with further ones that the plan names
- * then. Answers what is wrong. Undefined: it does, or what is left is a person's own doing.
- */
-export async function takeAdvice(
-  state: State,
-  result: PassResult,
-  planted: Planted | undefined,
-  depth = 0,
-): Promise<string | undefined> {
-  if (isPersons(state.world)) return undefined
-  const deeds = deedsIn(result)
-  const said = [...result.decision.holds, ...result.decision.refusals]
-  if (deeds.length === 0)
-    return said.length === 0
-      ? `rests, is not as declared, and says nothing`
-      : `rests without a deed that helps: ${said.map(({ guard }) => guard).join(', ')}`
-  if (depth >= 3) return 'the third deed that the plan names does not help'
-  const vain: string[] = []
-  for (const deed of deeds) {
-    const world = structuredClone(state.world)
-    deed.happens(world)
-    const end = await untilRest({ ...state, world, quiet: 0 }, planted)
-    if (isAsDeclared(end.state.world) || isPersons(end.state.world)) return undefined
-    const further = depth < 3 ? await takeAdvice(end.state, end.result, planted, depth + 1) : 'in vain'
-    if (further === undefined) return undefined
-    vain.push(`${deed.text} (${further})`)
-  }
-  return `what the plan advises does not help: ${vain.join('; ')}`
-}
-
-/** Nothing is left to do but to undo a person's own cordon. */
-function isPersons(world: World): boolean {
-  const kubes = Object.fromEntries(
-    Object.entries(world.kubes).map(([name, kube]) => [name, { ...kube, unschedulable: false }]),
-  )
-  return isAsDeclared({ ...world, kubes })
-}
-
-async function untilRest(
-  start: State,
-  planted: Planted | undefined,
-): Promise<{ readonly state: State; readonly result: PassResult }> {
-  let state = start
-  for (let count = 0; ; count++) {
-    const result = await croftPasses(state, undefined, planted)
-    const world = structuredClone(result.state.world)
-    pass(world, waitAfter(result.state.quiet))
-    state = { ...result.state, world }
-    if (state.quiet >= 10 || count >= MOST_PASSES) return { state, result }
-  }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { NODE_PROGRAM } from '../../src/k3s/node-program.ts'
 import { NODE_PROGRAM_TEXT } from '../../src/k3s/programs.ts'
 import { type Ran, type Shell, ShellFailure } from '../../src/lib/shell.ts'
@@ -9,6 +10,7 @@ import {
   type NodeConfig,
   type NodeState,
   OUR_CA,
+  type Role,
   remove,
   seenDisk,
   votes,
@@ -83,6 +85,11 @@ function forbidden(world: World, node: NodeState, verb: string): string | undefi
   const { etcd } = seenDisk(node)
   const votesHere = etcd?.cluster === 'ours' && world.members.some(({ id, learner }) => id === etcd.member && !learner)
   if (verb === 'wipe' && votesHere) return `the disk of ${node.name} holds a voter, and is wiped`
+  if (verb === 'wipe' || verb === 'stop') {
+    const kube = world.kubes[node.name]
+    const stays = world.pods.some((pod) => pod.node === node.name && !pod.goes)
+    if (kube?.ready === true && !kube.unschedulable && stays) return `the pods of ${node.name} were not asked to leave`
+  }
   if (verb === 'wipe' && node.service === 'running') return `K3s runs on ${node.name}, and is wiped`
   if (verb === 'start' && node.config?.place === 'init' && etcd === undefined && world.begun)
     return `a second cluster is begun on ${node.name}`
@@ -96,7 +103,7 @@ function act(world: World, node: NodeState, verb: string, [word = '']: readonly 
   }
   switch (verb) {
     case 'put':
-      put(node, input as { readonly files: readonly PutFile[] })
+      put(node, input as Put)
       return
     case 'install': {
       const { version, beside } = input as { readonly version: string; readonly beside?: true }
@@ -104,6 +111,7 @@ function act(world: World, node: NodeState, verb: string, [word = '']: readonly 
       return
     }
     case 'start':
+      node.unit = (input as { readonly role: Role }).role
       begin(node, nowMs)
       return
     case 'restart':
@@ -139,7 +147,16 @@ interface PutFile {
   readonly base64: string
 }
 
-function put(node: NodeState, { files }: { readonly files: readonly PutFile[] }): void {
+interface Put {
+  readonly files: readonly PutFile[]
+  readonly absent?: readonly string[]
+}
+
+const OWN = /^\/etc\/rancher\/k3s\/(config\.yaml|token|agent-token)$|^\/var\/lib\/rancher\/k3s\/server\/tls\//
+
+function put(node: NodeState, { files, absent = [] }: Put): void {
+  for (const { path, base64 } of files) if (!OWN.test(path)) node.files[path] = base64
+  for (const path of absent) delete node.files[path]
   const textOf = (path: string) => {
     const file = files.find((one) => one.path === path)
     return file === undefined ? undefined : Buffer.from(file.base64, 'base64').toString('utf8')
@@ -155,11 +172,25 @@ function put(node: NodeState, { files }: { readonly files: readonly PutFile[] })
       place: config.includes('"cluster-init": true') ? 'init' : 'join',
       hash: /^# croft: ([0-9a-f]+)\n/.exec(config)?.[1],
       token: token ?? node.config?.token ?? '',
+      labels: Object.fromEntries(listIn(config, 'node-label').map((label) => label.split('='))),
+      taints: listIn(config, 'node-taint'),
+      refused: config.includes('no-such-flag'),
     }
   } else if (node.config !== undefined && token !== undefined) node.config = { ...node.config, token }
   const disk = seenDisk(node)
   if (files.some(({ path }) => path.startsWith('/var/lib/rancher/k3s/server/tls')) && disk.ca === 'none')
     writeDisk(node, { ...disk, ca: OUR_CA })
+}
+
+/** A list of config.yaml, which croft writes as JSON, a key to a line. */
+function listIn(config: string, key: string): readonly string[] {
+  const line = config.split('\n').find((one) => one.startsWith(`"${key}": `))
+  return line === undefined ? [] : (JSON.parse(line.slice(key.length + 4)) as readonly string[])
+}
+
+function hashesOf(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const hash = (base64: string) => createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex')
+  return Object.fromEntries(Object.entries(files).map(([path, base64]) => [path, hash(base64)]))
 }
 
 function factsOf(world: World, node: NodeState): unknown {
@@ -170,17 +201,19 @@ function factsOf(world: World, node: NodeState): unknown {
     machineId: `id-${node.name}-${node.birth - node.wipes}`,
     hostname: node.name,
     bootId: String(node.bootedMs),
-    clockMs: world.nowMs,
+    clockMs: world.nowMs + world.skewMs,
     architecture: 'x86_64',
     cloudInit: 'done',
     service: node.service,
-    serviceSinceMs: node.sinceMs,
+    serviceSinceMs: node.sinceMs + world.skewMs,
     wipes: node.wipes,
     data: disk.ca,
     mixedCa: false,
     gates: [],
     snapshots: [],
-    ...(config === undefined ? {} : { role: config.role, configHash: config.hash }),
+    files: hashesOf(node.files),
+    ...(config === undefined ? {} : { configHash: config.hash }),
+    ...(node.unit === undefined ? {} : { role: node.unit }),
     ...(node.program === undefined ? {} : { version: node.program }),
     ...(node.fetched === undefined ? {} : { fetched: node.fetched }),
     ...(node.failure === undefined ? {} : { failure: node.failure }),
@@ -188,7 +221,7 @@ function factsOf(world: World, node: NodeState): unknown {
     ...(etcd === undefined ? {} : { etcd }),
     ...(node.job === undefined
       ? {}
-      : { job: { name: node.job.name, state: node.job.state, sinceMs: node.job.sinceMs } }),
+      : { job: { name: node.job.name, state: node.job.state, sinceMs: node.job.sinceMs + world.skewMs } }),
   }
 }
 

@@ -26,11 +26,66 @@ export const STORIES: readonly Story[] = [
   { name: 'an agent leaves', begins: () => changed(THREE, { names: 's1 s2 s3' }) },
   { name: 'upgrade by replacement', begins: () => changed({ ...THREE, method: 'replace' }, { version: NEXT }) },
   { name: 'upgrade, where data may go', begins: () => changed({ ...THREE, dataMayGo: true }, { version: NEXT }) },
+  { name: 'two servers become agents', begins: () => changed(FIVE, { turned: 's4 s5' }) },
+  { name: 'two agents become servers', begins: () => changed({ ...THREE, names: 's1 a2 a3' }, { turned: 'a2 a3' }) },
+  { name: 'an upgrade that is taken back', begins: () => revertible(THREE, { version: NEXT }) },
+  { name: 'a flag that K3s does not know', begins: () => revertible(THREE, { flag: 'no-such-flag=1' }) },
+  { name: 'form with a flag that K3s does not know', begins: async () => mistaken(THREE, { flag: 'no-such-flag=1' }) },
+  {
+    name: 'one server, and a flag that K3s does not know',
+    begins: () => revertible({ ...THREE, names: 's1' }, { flag: 'no-such-flag=1' }),
+  },
+  { name: 'a mirror leaves', begins: () => changed({ ...THREE, mirror: true }, { mirror: false }) },
+  { name: 'a label leaves', begins: async () => unlabelled({ ...THREE, labelled: 'db' }) },
+  { name: 'upgrade with pods that do not leave', begins: () => crowded(FORCES, { version: NEXT }) },
+  { name: 'upgrade, with the clocks of servers an hour behind', begins: () => skewed(THREE, -HOUR, { version: NEXT }) },
+  { name: 'upgrade, with the clocks of servers an hour ahead', begins: () => skewed(THREE, HOUR, { version: NEXT }) },
+  {
+    name: 'replace, with the clocks of servers 20 minutes behind',
+    begins: async () => ({ ...(await ordered(THREE, 's3')), skewMs: -HOUR / 3 }),
+  },
 ]
+
+export function storyCalled(name: string): Story {
+  const found = STORIES.find((story) => story.name === name)
+  if (found === undefined) throw new Error(`there is no story ${name}`)
+  return found
+}
+
+const FIVE: Git = { ...THREE, names: 's1 s2 s3 s4 s5' }
+const FORCES: Git = { ...THREE, onTimeout: 'force' }
+const HOUR = 3_600_000
 
 async function changed(git: Git, change: Partial<Git>): Promise<World> {
   const world = await formed(git)
   return { ...world, git: { ...git, ...change } }
+}
+
+async function revertible(git: Git, change: Partial<Git>): Promise<World> {
+  return { ...(await changed(git, change)), before: git }
+}
+
+function mistaken(git: Git, change: Partial<Git>): World {
+  return { ...emptyWorld({ ...git, ...change }, NOW), before: git }
+}
+
+async function unlabelled({ labelled: _, ...git }: Git & { readonly labelled: string }): Promise<World> {
+  return { ...(await formed({ ...git, labelled: _ })), git }
+}
+
+async function crowded(git: Git, change: Partial<Git>): Promise<World> {
+  const world = await changed(git, change)
+  return {
+    ...world,
+    pods: [
+      { name: 'hangs', node: 'a1', hangs: true, goes: false },
+      { name: 'leaves', node: 'a1', hangs: false, goes: false },
+    ],
+  }
+}
+
+async function skewed(git: Git, skewMs: number, change: Partial<Git>): Promise<World> {
+  return { ...(await changed(git, change)), skewMs }
 }
 
 async function ordered(git: Git, node: string): Promise<World> {

@@ -15,6 +15,10 @@ export interface NodeConfig {
   readonly place: 'init' | 'join'
   readonly hash: string | undefined
   readonly token: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly taints: readonly string[]
+  /** A flag that no release of K3s knows. */
+  readonly refused: boolean
 }
 
 export type Role = 'server' | 'agent'
@@ -46,16 +50,33 @@ export interface NodeState {
   joins: number
   wipes: number
   config?: NodeConfig | undefined
+  /** As what systemd starts K3s there. */
+  unit?: Role | undefined
+  /** Files beside the configuration that are on it only where they are declared: path and content. */
+  files: Record<string, string>
   /** The release on the disk, and the one fetched beside it. */
   program?: string | undefined
   fetched?: string | undefined
   service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'
   sinceMs: number
-  running?: { readonly version: string; readonly hash: string | undefined } | undefined
+  running?: Running | undefined
   /** Its kubelet has registered since K3s started, and does so only once. */
   registered?: boolean
   failure?: string | undefined
   job?: Job | undefined
+}
+
+/** What K3s was started with. */
+export interface Running extends Pick<NodeConfig, 'hash' | 'labels' | 'taints'> {
+  readonly version: string
+}
+
+export interface Pod {
+  readonly name: string
+  readonly node: string
+  /** A finalizer that nobody takes away keeps it. */
+  readonly hangs: boolean
+  goes: boolean
 }
 
 export interface Member {
@@ -77,6 +98,10 @@ export interface KubeNodeState {
   server: boolean
   etcdName?: string | undefined
   annotations: Record<string, string>
+  labels: Record<string, string>
+  taints: readonly string[]
+  /** Of the K3s that last registered it. */
+  args: Pick<NodeConfig, 'labels' | 'taints'>
   edits: number
 }
 
@@ -96,11 +121,23 @@ export interface Git {
   readonly dataMayGo: boolean
   readonly method: 'inPlace' | 'replace'
   readonly staleState?: 'refuse' | 'wipe'
+  /** Nodes that are declared as what their name does not say: agents called s, servers called a. */
+  readonly turned?: string
+  /** A mirror of images, which is a file on each node. */
+  readonly mirror?: boolean
+  /** A label and a taint on each agent. */
+  readonly labelled?: string
+  readonly onTimeout?: 'wait' | 'abort' | 'force'
 }
 
 export interface World {
   nowMs: number
   git: Git
+  /** What a person who reverts the last commit goes back to. */
+  before?: Git
+  /** So far the clocks of all nodes are ahead of croft's. */
+  skewMs: number
+  pods: Pod[]
   nodes: Record<string, NodeState>
   /** Of the cluster that croft formed. Others have one member each. */
   members: Member[]
@@ -110,7 +147,7 @@ export interface World {
   passwords: Record<string, number>
   joinTokens: string[]
   token: string
-  snapshots: { readonly name: string; readonly node: string; readonly atMs: number }[]
+  snapshots: readonly { readonly name: string; readonly node: string; readonly atMs: number }[]
   record?: Recorded | undefined
   orders: { readonly node: string; readonly atMs: number; readonly goes: unknown }[]
   removeMembers: string[]
@@ -126,6 +163,8 @@ export function emptyWorld(git: Git, nowMs: number): World {
   return {
     nowMs,
     git,
+    skewMs: 0,
+    pods: [],
     nodes: {},
     members: [],
     begun: false,
@@ -155,6 +194,7 @@ export function newNode(name: string, nowMs: number, before: NodeState | undefin
     birth: (before?.birth ?? 0) + 1,
     joins: before?.joins ?? 0,
     wipes: 0,
+    files: {},
     service: 'absent',
     sinceMs: nowMs,
   }
@@ -199,8 +239,7 @@ export function pass(world: World, ms: number): void {
   world.nowMs += ms
   const nodes = Object.values(world.nodes)
   for (const node of nodes) if (node.exists && node.on && node.bootedMs <= world.nowMs) finishJob(world, node)
-  for (const node of nodes)
-    if (answers(world, node) && node.service === 'starting') settle(world, node, start(world, node))
+  for (const node of nodes) if (answers(world, node)) starts(world, node)
   if (votes(world).held) {
     for (const member of world.members) if (member.learner && isUp(world, member)) member.learner = false
     for (const node of nodes) report(world, node)
@@ -223,12 +262,27 @@ function finishJob(world: World, node: NodeState): void {
   if (job.name === 'wipe') {
     writeDisk(node, EMPTY)
     Object.assign(node, { service: 'absent', sinceMs: world.nowMs, running: undefined, config: undefined })
+    Object.assign(node, { unit: undefined, files: {} })
     Object.assign(node, { failure: undefined, wipes: node.wipes + 1, birth: node.birth + 1 })
     return
   }
-  if (node.service === 'running' && votes(world).held)
-    world.snapshots.push({ name: job.what, node: node.name, atMs: job.sinceMs })
-  else node.job = { ...job, state: 'failed' }
+  if (node.service === 'running' && votes(world).held) {
+    const own = world.snapshots.filter((one) => one.node === node.name)
+    const rest = world.snapshots.filter((one) => one.node !== node.name)
+    // Of croft's own the newest stay: two here, seven in life.
+    world.snapshots = [...rest, ...own.slice(-1), { name: job.what, node: node.name, atMs: job.sinceMs }]
+  } else node.job = { ...job, state: 'failed' }
+}
+
+const NO_CONFIG = { hash: undefined, labels: {}, taints: [] }
+
+/** systemd starts K3s, and again and again where it dies. */
+function starts(world: World, node: NodeState): void {
+  if (node.service === 'starting') settle(world, node, start(world, node))
+  else if (node.service === 'failed' && node.unit !== undefined) {
+    const again = start(world, node)
+    if (again === 'runs') settle(world, node, again)
+  }
 }
 
 type Start = 'runs' | 'waits' | { readonly fails: string }
@@ -236,7 +290,8 @@ type Start = 'runs' | 'waits' | { readonly fails: string }
 function settle(world: World, node: NodeState, start: Start): void {
   if (start === 'runs') {
     Object.assign(node, { service: 'running', sinceMs: world.nowMs, failure: undefined })
-    node.running = { version: node.program ?? '', hash: node.config?.hash }
+    const { hash, labels, taints } = node.config ?? NO_CONFIG
+    node.running = { version: node.program ?? '', hash, labels, taints }
     node.registered = false
   } else if (start !== 'waits')
     Object.assign(node, { service: 'failed', sinceMs: world.nowMs, failure: start.fails, running: undefined })
@@ -246,7 +301,9 @@ function settle(world: World, node: NodeState, start: Start): void {
 function start(world: World, node: NodeState): Start {
   const { config } = node
   if (config === undefined || node.program === undefined) return { fails: 'no configuration' }
-  if (config.role === 'agent') return startAgent(world, node, config)
+  if (config.refused) return { fails: 'flag provided but not defined' }
+  if (node.unit === 'server' && config.role === 'agent') return { fails: 'this is the configuration of an agent' }
+  if (node.unit === 'agent') return startAgent(world, node, config)
   const disk = seenDisk(node)
   const { etcd } = disk
   if (etcd?.cluster === 'alone') return 'runs'
@@ -318,13 +375,15 @@ function memberName({ name, joins }: NodeState): string {
 function report(world: World, node: NodeState): void {
   if (!answers(world, node) || node.service !== 'running' || node.running === undefined) return
   const { etcd } = seenDisk(node)
-  const server = node.config?.role === 'server'
+  const server = node.unit === 'server'
   if (server && etcd?.cluster !== 'ours') return
   const member = world.members.find(({ id }) => id === etcd?.member)
   if (server && (member === undefined || member.learner)) return
   const known = world.kubes[node.name]
   if (known === undefined && node.registered === true) return
+  const starts = node.registered !== true
   node.registered = true
+  const { labels, taints } = node.running
   const kube = known ?? {
     name: node.name,
     version: node.running.version,
@@ -335,8 +394,13 @@ function report(world: World, node: NodeState): void {
     unschedulable: false,
     server,
     annotations: {},
+    labels: {},
+    taints,
+    args: { labels, taints },
     edits: 0,
   }
+  // K3s adds the labels of its configuration whenever it starts, takes none away, and sets taints on a new Node only.
+  if (starts) Object.assign(kube, { labels: { ...kube.labels, ...labels }, args: { labels, taints }, server })
   world.passwords[node.name] ??= node.birth
   Object.assign(kube, { seenMs: world.nowMs, version: node.running.version, etcdName: member?.name })
   if (!kube.ready) turn(world, kube, true)
@@ -377,6 +441,14 @@ export function deleteNode(world: World, name: string): void {
     remove(world, member)
   delete world.kubes[name]
   delete world.passwords[name]
+  world.pods = world.pods.filter((pod) => pod.node !== name)
+}
+
+/** The API is asked to delete a pod, or to evict it. */
+export function endPod(world: World, name: string): void {
+  const pod = world.pods.find((one) => one.name === name)
+  if (pod?.hangs === true) pod.goes = true
+  else world.pods = world.pods.filter((one) => one !== pod)
 }
 
 export function boot(world: World, node: NodeState): void {

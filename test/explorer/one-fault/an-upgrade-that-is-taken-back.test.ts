@@ -1,0 +1,3 @@
+import { withOneDeed } from '../with-one-fault.ts'
+
+withOneDeed('an upgrade that is taken back')
