@@ -22,6 +22,7 @@ import { clusterSpec, MINUTE } from '../../src/plan/clusters/testing/fixture.ts'
 import { addressOf, modelAccess } from './api.ts'
 import { Crashed, createEffects, type Effect, type Effects, type PassFault } from './effects.ts'
 import { nodeShell } from './node-shell.ts'
+import { operates } from './operate.ts'
 import { boot, type Git, type NodeState, newNode, OUR_CA, powerOff, type Recorded, type World } from './world.ts'
 
 export interface State {
@@ -58,10 +59,17 @@ export async function croftPasses(before: State, fault?: PassFault, planted?: Pl
   const seen = await observeCluster(looker, surroundings, signal)
   const observed = planted === undefined ? seen : planted(seen, { ...before, world, memory })
   const decision = coordinate(declaration.spec, observed, world.nowMs)
-  note(world, observed, decision)
   let died = false
   try {
-    for (const step of decision.steps) await perform(step)
+    if (world.command !== undefined)
+      await operates(
+        { world, effects, deps, declaration, surroundings: () => surroundingsOf(world, effects) },
+        observed,
+      )
+    else {
+      note(world, observed, decision)
+      for (const step of decision.steps) await perform(step)
+    }
   } catch (error) {
     if (!(error instanceof Crashed)) throw error
     died = true
@@ -161,6 +169,7 @@ function surroundingsOf(world: World, effects: Effects): ClusterSurroundings {
   }
   const requests = {
     ...NO_REQUESTS,
+    ...(world.hold === undefined ? {} : { hold: world.hold }),
     replace: world.orders as readonly ReplaceOrder[],
     removeMembers: world.removeMembers,
     ...(world.resumedMs === undefined ? {} : { resumedMs: world.resumedMs }),
@@ -183,7 +192,7 @@ function depsOf(world: World, effects: Effects) {
         if (!arrives) throw new Error('the vault did not answer')
       },
     },
-    randomBytes: (count: number) => new Uint8Array(count),
+    randomBytes: (count: number) => new Uint8Array(count).fill(world.rotations),
     openKubernetes: unused,
     resolveSecret: unused,
   }
@@ -199,12 +208,15 @@ function secretsOf({ record }: World): ClusterSecrets | undefined {
     recordedMs: record.recordedMs,
     files: new Map([['server-ca.crt', new Secret('certificate')]]),
     password: new Secret(record.password),
+    ...(record.pending === undefined ? {} : { pendingPassword: new Secret(record.pending) }),
     formerPasswords: record.former.map((text) => new Secret(text)),
   }
 }
 
-function recordOf({ firstServer, formed, recordedMs, password, formerPasswords }: ClusterSecrets): Recorded {
+function recordOf(secrets: ClusterSecrets): Recorded {
+  const { firstServer, formed, recordedMs, password, pendingPassword, formerPasswords } = secrets
   return {
+    ...(pendingPassword === undefined ? {} : { pending: pendingPassword.reveal() }),
     firstServer,
     formed,
     recordedMs,

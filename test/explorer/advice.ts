@@ -49,6 +49,11 @@ const ADVICE: readonly {
     happens: (world) => void Object.assign(world, { git: { ...world.git, staleState: 'wipe' } }),
   },
   {
+    words: /if it was interrupted, run it again/,
+    text: () => 'croft cluster rotate token',
+    happens: (world) => void Object.assign(world, { command: 'rotate token' }),
+  },
+  {
     words: /a finalizer that nobody takes away/,
     text: (node) => `takes the finalizers off the pods of ${node}`,
     happens: (world, node) => void Object.assign(world, { pods: world.pods.filter((pod) => pod.node !== node) }),

@@ -14,6 +14,8 @@ export interface Effect {
 
 export interface Effects {
   readonly done: readonly Effect[]
+  /** Aborted when croft dies. */
+  readonly death: AbortSignal
   /** Carries out one effect. Reports whether its answer arrives. */
   carry(text: string, change: () => void, forbids?: () => string | undefined): boolean
 }
@@ -21,11 +23,15 @@ export interface Effects {
 /** Counts the effects of one pass, so that a fault can fall between any two of them. */
 export function createEffects(world: World, fault: PassFault | undefined): Effects {
   const done: Effect[] = []
+  const death = new AbortController()
   return {
     done,
+    death: death.signal,
     carry(text, change, forbids) {
-      if (fault !== undefined && 'crashAfter' in fault && done.length >= fault.crashAfter)
+      if (fault !== undefined && 'crashAfter' in fault && done.length >= fault.crashAfter) {
+        death.abort()
         throw new Crashed('croft died')
+      }
       const broken = forbids?.()
       const before = votes(world)
       change()

@@ -20,6 +20,9 @@ export function isAsDeclared(world: World): boolean {
   const declared = new Map([...spec.servers, ...spec.agents].map((node) => [node.name, node]))
   const voters = members.filter(({ learner }) => !learner)
   return (
+    world.hold === undefined &&
+    world.command === undefined &&
+    world.record?.password === world.token &&
     voters.length === spec.servers.length &&
     members.length === voters.length &&
     members.every((member) => isUp(world, member) && declared.get(member.node)?.role === 'server') &&
@@ -36,6 +39,7 @@ export function isAsDeclared(world: World): boolean {
         !kube.unschedulable &&
         kube.version === git.version &&
         state.service === 'running' &&
+        (node.role === 'agent' || state.config?.token === world.token) &&
         runs?.hash === configHash(spec, node) &&
         hasFiles(git, state) &&
         hasLabels(node, kube)

@@ -52,6 +52,17 @@ export const troubles = row({
       for (const node of Object.values(world.nodes)) if (node.exists && node.on) powerOff(node)
     },
   },
+  'the power of the house fails and returns': {
+    deed: false,
+    may: (world, name) => isFirst(world, name) && world.begun,
+    happens(world) {
+      for (const node of Object.values(world.nodes)) {
+        if (!node.exists || !node.on) continue
+        powerOff(node)
+        boot(world, node)
+      }
+    },
+  },
   'restarts with an empty disk': {
     deed: false,
     may: spare,

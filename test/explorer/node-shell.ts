@@ -74,6 +74,8 @@ function refusalOf(world: World, node: NodeState, verb: string, [word = '']: rea
   if (node.job?.state === 'running' && ['install', 'wipe', 'snapshot'].includes(verb))
     return `${node.job.name} is under way`
   if (verb === 'wipe' && (node.service === 'running' || node.service === 'starting')) return undefined
+  if (verb === 'rotate-token' && (node.service !== 'running' || !votes(world).held))
+    return 'the token was not rotated: the API does not answer'
   if (verb !== 'remove-member') return undefined
   const member = world.members.find(({ id }) => id === word)
   if (seenDisk(node).etcd?.cluster !== 'ours' || !votes(world).held) return 'etcd does not answer'
@@ -128,6 +130,12 @@ function act(world: World, node: NodeState, verb: string, [word = '']: readonly 
     case 'snapshot':
       job('snapshot', word)
       return
+    case 'rotate-token': {
+      const { token } = input as { readonly token: string }
+      world.token = token
+      writeDisk(node, { ...seenDisk(node), token })
+      return
+    }
     case 'remove-member': {
       const member = world.members.find(({ id }) => id === word)
       if (member !== undefined) remove(world, member)

@@ -35,6 +35,7 @@ export const STORIES: readonly Story[] = [
     name: 'one server, and a flag that K3s does not know',
     begins: () => revertible({ ...THREE, names: 's1' }, { flag: 'no-such-flag=1' }),
   },
+  { name: 'rotate', begins: async () => ({ ...(await formed(THREE)), command: 'rotate token' }) },
   { name: 'a mirror leaves', begins: () => changed({ ...THREE, mirror: true }, { mirror: false }) },
   { name: 'a label leaves', begins: async () => unlabelled({ ...THREE, labelled: 'db' }) },
   { name: 'upgrade with pods that do not leave', begins: () => crowded(FORCES, { version: NEXT }) },

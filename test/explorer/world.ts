@@ -111,6 +111,8 @@ export interface Recorded {
   readonly formed: boolean
   readonly recordedMs: number
   readonly password: string
+  /** Made for a rotation that has not come to its end. */
+  readonly pending?: string
   readonly former: readonly string[]
 }
 
@@ -149,6 +151,11 @@ export interface World {
   token: string
   snapshots: readonly { readonly name: string; readonly node: string; readonly atMs: number }[]
   record?: Recorded | undefined
+  /** A person is about to rotate the token. */
+  command?: 'rotate token'
+  rotations: number
+  /** Of a command that runs, or that was interrupted. */
+  hold?: { readonly reason: string; readonly allow: string }
   orders: { readonly node: string; readonly atMs: number; readonly goes: unknown }[]
   removeMembers: string[]
   resumedMs?: number | undefined
@@ -164,6 +171,7 @@ export function emptyWorld(git: Git, nowMs: number): World {
     nowMs,
     git,
     skewMs: 0,
+    rotations: 0,
     pods: [],
     nodes: {},
     members: [],
@@ -311,6 +319,7 @@ function start(world: World, node: NodeState): Start {
     // The datastore is encrypted with the token in force; K3s ends where it was given another one.
     if (config.token !== world.token)
       return { fails: 'bootstrap data already found and encrypted with different token' }
+    writeDisk(node, { ...disk, token: config.token })
     return 'runs'
   }
   // Its data is gone, or its member was removed while it was off: it does what its configuration says.

@@ -10,7 +10,7 @@ import type { ClusterDeclaration } from '../../model/estate.ts'
 import { Secret } from '../../model/secret.ts'
 import type { OperationVerb, Outcome, Step } from '../../model/step.ts'
 import type { ClusterDeps, ClusterOperator } from '../cluster-port.ts'
-import { createAccess } from './access.ts'
+import { type Access, createAccess } from './access.ts'
 import { copySnapshot } from './copy-snapshot.ts'
 import { goalReached } from './goals.ts'
 import { leaveNodes } from './leave.ts'
@@ -86,8 +86,12 @@ const STEPS: Readonly<Record<OperationVerb, PerformOperation>> = {
 const STARTING: ReadonlySet<OperationVerb> = new Set(['restart-k3s', 'start-k3s', 'renew-certificates'])
 
 /** Does what people ask for by command. */
-export function createOperator(declaration: ClusterDeclaration, deps: ClusterDeps): ClusterOperator {
-  const looker = { declaration, deps, access: createAccess(declaration, deps), memory: emptyMemory() }
+export function createOperator(
+  declaration: ClusterDeclaration,
+  deps: ClusterDeps,
+  access: Access = createAccess(declaration, deps),
+): ClusterOperator {
+  const looker = { declaration, deps, access, memory: emptyMemory() }
   const startedMs = new Map<string, number>()
   return {
     async perform(operation, surroundings, signal) {
