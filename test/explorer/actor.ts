@@ -268,6 +268,7 @@ function specOf(git: Git): ClusterSpec {
     ...base,
     version,
     staleState,
+    allow: { ...base.allow, interruption: git.interruption === true },
     servers: nodes.filter(({ role }) => role === 'server'),
     agents: nodes.filter(({ role }) => role === 'agent'),
     ...(mirror === true ? { registries: { mirrors: { 'docker.io': { endpoint: ['https://mirror.example'] } } } } : {}),

@@ -54,6 +54,16 @@ const ADVICE: readonly {
     happens: (world) => void Object.assign(world, { command: 'rotate token' }),
   },
   {
+    words: /move (\S+) to etcd: write "cluster-init: true"/,
+    text: (node) => `moves ${node} from SQLite to etcd`,
+    happens: moveToEtcd,
+  },
+  {
+    words: /allow\.interruption: true|interruption: true/,
+    text: () => 'Git: allow.interruption: true',
+    happens: (world) => void Object.assign(world, { git: { ...world.git, interruption: true } }),
+  },
+  {
     words: /a finalizer that nobody takes away/,
     text: (node) => `takes the finalizers off the pods of ${node}`,
     happens: (world, node) => void Object.assign(world, { pods: world.pods.filter((pod) => pod.node !== node) }),
@@ -89,6 +99,16 @@ function mount(world: World, name: string): void {
   Object.assign(node, { mounted: true, service: 'starting', sinceMs: world.nowMs, running: undefined })
 }
 
+/** K3s copies its data over at its next start. */
+function moveToEtcd(world: World, name: string): void {
+  const node = world.nodes[name]
+  if (node === undefined) return
+  const member = { id: `m-${name}`, name: `${name}-00000000`, node: name, learner: false }
+  node.disk = { ...node.disk, etcd: { cluster: 'ours', member: member.id } }
+  Object.assign(world, { datastore: 'etcd', members: [member] })
+  Object.assign(node, { service: 'starting', sinceMs: world.nowMs, running: undefined })
+}
+
 function uncordon(world: World, name: string): void {
   const kube = world.kubes[name]
   if (kube !== undefined) kube.unschedulable = false
@@ -106,7 +126,7 @@ export async function takeAdvice(
   planted: Planted | undefined,
   depth = 0,
 ): Promise<string | undefined> {
-  if (isPersons(state.world)) return undefined
+  if (isPersons(state.world) || isLeftToOthers(state.world, result)) return undefined
   const deeds = deedsIn(result)
   const said = [...result.decision.holds, ...result.decision.refusals]
   if (deeds.length === 0)
@@ -133,6 +153,12 @@ function isPersons(world: World): boolean {
     Object.entries(world.kubes).map(([name, kube]) => [name, { ...kube, unschedulable: false }]),
   )
   return isAsDeclared({ ...world, kubes })
+}
+
+/** Croft manages no external datastore: it says so, and everything runs as before. */
+function isLeftToOthers(world: World, { decision }: PassResult): boolean {
+  const runs = Object.values(world.nodes).every(({ service }) => service === 'running')
+  return world.datastore === 'external' && runs && decision.refusals.length + decision.holds.length > 0
 }
 
 async function untilRest(

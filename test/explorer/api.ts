@@ -27,9 +27,9 @@ export function modelAccess(world: World, effects: Effects): Access {
 function modelClient(world: World, effects: Effects): KubernetesClient {
   const up = () => votes(world).held
   const nodeAt = (path: string) => world.kubes[/^\/api\/v1\/nodes\/([^/]+)$/.exec(path)?.[1] ?? '']
-  const write = (text: string, change: () => void): Asked<Obj> => {
+  const write = (text: string, change: () => void, forbids?: () => string | undefined): Asked<Obj> => {
     if (!up()) return SILENT
-    return effects.carry(text, change) ? { is: 'answer', value: {} } : LOST
+    return effects.carry(text, change, forbids) ? { is: 'answer', value: {} } : LOST
   }
   const list = (path: string): readonly Obj[] => {
     if (path.endsWith('/secrets'))
@@ -63,7 +63,11 @@ function modelClient(world: World, effects: Effects): KubernetesClient {
       const kube = nodeAt(path)
       if (!up()) return SILENT
       if (kube === undefined) return missing(path)
-      return write(doing, () => merge(kube, patch))
+      return write(
+        doing,
+        () => merge(kube, patch),
+        () => doneAgain(world, kube.name, patch),
+      )
     },
     async delete(path, doing) {
       const kube = nodeAt(path)
@@ -91,6 +95,14 @@ function missing(path: string): Asked<never> {
   return { is: 'error', status: 404, body: {}, refusal }
 }
 
+/** The order to replace a node was for the machine that it had then. */
+function doneAgain({ git, nodes, orders }: World, name: string, patch: Obj): string | undefined {
+  const marks = JSON.stringify(patch)
+  const isDone = orders.some((order) => order.node === name && (nodes[name]?.createdMs ?? 0) > order.atMs)
+  if (!isDone || git.method !== 'inPlace' || !/croft\.dev\/work.*purpose\\":\\"replace/.test(marks)) return undefined
+  return `the order to replace ${name} is done, and is done again`
+}
+
 function merge(kube: KubeNodeState, patch: Obj): void {
   const { metadata, spec } = patch
   const annotations = isRecord(metadata) && isRecord(metadata.annotations) ? metadata.annotations : {}
@@ -101,7 +113,7 @@ function merge(kube: KubeNodeState, patch: Obj): void {
   const labels = isRecord(metadata) && isRecord(metadata.labels) ? metadata.labels : {}
   for (const [key, value] of Object.entries(labels)) {
     if (value === null) delete kube.labels[key]
-    else kube.labels[key] = String(value)
+    else if (typeof value === 'string') kube.labels[key] = value
   }
   if (isRecord(spec) && Array.isArray(spec.taints)) kube.taints = spec.taints.map(textOfTaint)
   if (isRecord(spec) && 'unschedulable' in spec) kube.unschedulable = spec.unschedulable === true

@@ -37,7 +37,7 @@ export function createEffects(world: World, fault: PassFault | undefined): Effec
       change()
       const after = votes(world)
       const lowered =
-        before.held && !after.held
+        before.held && !after.held && (world.datastore === 'etcd' || before.voters > 1)
           ? `majority lowered from ${before.up} to ${after.up} of ${after.voters} voters`
           : undefined
       done.push({ text, breaches: [broken, lowered].filter((one) => one !== undefined) })

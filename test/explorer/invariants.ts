@@ -23,7 +23,7 @@ export function isAsDeclared(world: World): boolean {
     world.hold === undefined &&
     world.command === undefined &&
     world.record?.password === world.token &&
-    voters.length === spec.servers.length &&
+    (world.datastore !== 'etcd' || voters.length === spec.servers.length) &&
     members.length === voters.length &&
     members.every((member) => isUp(world, member) && declared.get(member.node)?.role === 'server') &&
     Object.keys(kubes).every((name) => declared.has(name)) &&
@@ -38,6 +38,8 @@ export function isAsDeclared(world: World): boolean {
         !marked &&
         !kube.unschedulable &&
         kube.version === git.version &&
+        // What starts after a power cut.
+        state.program === git.version &&
         state.service === 'running' &&
         (node.role === 'agent' || state.config?.token === world.token) &&
         runs?.hash === configHash(spec, node) &&

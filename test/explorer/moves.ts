@@ -28,7 +28,7 @@ const spare = (world: World, name: string) => {
   const { up, voters } = votes(world)
   return (
     runs(world, name) &&
-    (!world.members.some(({ node }) => node === name) ||
+    ((world.nodes[name]?.unit !== 'server' && !world.members.some(({ node }) => node === name)) ||
       (voters >= 3 && up === voters && world.members.every(({ learner }) => !learner)))
   )
 }

@@ -201,6 +201,11 @@ function hashesOf(files: Readonly<Record<string, string>>): Readonly<Record<stri
   return Object.fromEntries(Object.entries(files).map(([path, base64]) => [path, hash(base64)]))
 }
 
+function datastoreOf({ datastore }: World, { unit }: NodeState, { ca, etcd }: Disk): { readonly datastore?: string } {
+  if (datastore !== 'etcd') return unit === 'server' && ca === OUR_CA ? { datastore } : {}
+  return etcd === undefined ? {} : { datastore }
+}
+
 function factsOf(world: World, node: NodeState): unknown {
   const disk: Disk = seenDisk(node)
   const config: NodeConfig | undefined = node.config
@@ -225,7 +230,7 @@ function factsOf(world: World, node: NodeState): unknown {
     ...(node.program === undefined ? {} : { version: node.program }),
     ...(node.fetched === undefined ? {} : { fetched: node.fetched }),
     ...(node.failure === undefined ? {} : { failure: node.failure }),
-    ...(disk.etcd === undefined ? {} : { datastore: 'etcd' }),
+    ...datastoreOf(world, node, disk),
     ...(etcd === undefined ? {} : { etcd }),
     ...(node.job === undefined
       ? {}

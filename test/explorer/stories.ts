@@ -36,6 +36,11 @@ export const STORIES: readonly Story[] = [
     begins: () => revertible({ ...THREE, names: 's1' }, { flag: 'no-such-flag=1' }),
   },
   { name: 'rotate', begins: async () => ({ ...(await formed(THREE)), command: 'rotate token' }) },
+  {
+    name: 'upgrade a server with SQLite',
+    begins: () => without('sqlite', { ...THREE, names: 's1 a1' }, { version: NEXT }),
+  },
+  { name: 'an external datastore', begins: () => without('external', { ...THREE, names: 's1 s2 s3 a1' }, {}) },
   { name: 'a mirror leaves', begins: () => changed({ ...THREE, mirror: true }, { mirror: false }) },
   { name: 'a label leaves', begins: async () => unlabelled({ ...THREE, labelled: 'db' }) },
   { name: 'upgrade with pods that do not leave', begins: () => crowded(FORCES, { version: NEXT }) },
@@ -60,6 +65,17 @@ const HOUR = 3_600_000
 async function changed(git: Git, change: Partial<Git>): Promise<World> {
   const world = await formed(git)
   return { ...world, git: { ...git, ...change } }
+}
+
+/** A cluster whose servers others set up without etcd, and that croft has taken over. */
+async function without(datastore: 'sqlite' | 'external', git: Git, change: Partial<Git>): Promise<World> {
+  const world = await changed(git, change)
+  for (const node of Object.values(world.nodes)) {
+    const { etcd: _, ...disk } = node.disk
+    node.disk = disk
+  }
+  for (const kube of Object.values(world.kubes)) kube.etcdName = undefined
+  return { ...world, datastore, members: [] }
 }
 
 async function revertible(git: Git, change: Partial<Git>): Promise<World> {

@@ -129,12 +129,15 @@ export interface Git {
   readonly mirror?: boolean
   /** A label and a taint on each agent. */
   readonly labelled?: string
+  readonly interruption?: boolean
   readonly onTimeout?: 'wait' | 'abort' | 'force'
 }
 
 export interface World {
   nowMs: number
   git: Git
+  /** Where its servers keep their data. Only a cluster that others began has none of etcd. */
+  datastore: 'etcd' | 'sqlite' | 'external'
   /** What a person who reverts the last commit goes back to. */
   before?: Git
   /** So far the clocks of all nodes are ahead of croft's. */
@@ -170,6 +173,7 @@ export function emptyWorld(git: Git, nowMs: number): World {
   return {
     nowMs,
     git,
+    datastore: 'etcd',
     skewMs: 0,
     rotations: 0,
     pods: [],
@@ -237,6 +241,11 @@ export interface Votes {
 }
 
 export function votes(world: World): Votes {
+  if (world.datastore !== 'etcd') {
+    const servers = Object.values(world.nodes).filter(({ unit }) => unit === 'server')
+    const up = servers.filter((node) => answers(world, node) && node.service === 'running').length
+    return { voters: servers.length, up, held: up > 0 }
+  }
   const voters = world.members.filter(({ learner }) => !learner)
   const up = voters.filter((member) => isUp(world, member)).length
   return { voters: voters.length, up, held: voters.length > 0 && up > Math.floor(voters.length / 2) }
@@ -274,7 +283,8 @@ function finishJob(world: World, node: NodeState): void {
     Object.assign(node, { failure: undefined, wipes: node.wipes + 1, birth: node.birth + 1 })
     return
   }
-  if (node.service === 'running' && votes(world).held) {
+  // K3s takes snapshots of etcd alone.
+  if (node.service === 'running' && votes(world).held && world.datastore === 'etcd') {
     const own = world.snapshots.filter((one) => one.node === node.name)
     const rest = world.snapshots.filter((one) => one.node !== node.name)
     // Of croft's own the newest stay: two here, seven in life.
@@ -313,6 +323,7 @@ function start(world: World, node: NodeState): Start {
   if (node.unit === 'server' && config.role === 'agent') return { fails: 'this is the configuration of an agent' }
   if (node.unit === 'agent') return startAgent(world, node, config)
   const disk = seenDisk(node)
+  if (world.datastore !== 'etcd') return startWithout(world, node, config, disk)
   const { etcd } = disk
   if (etcd?.cluster === 'alone') return 'runs'
   if (etcd !== undefined && world.members.some(({ id }) => id === etcd.member)) {
@@ -325,6 +336,14 @@ function start(world: World, node: NodeState): Start {
   // Its data is gone, or its member was removed while it was off: it does what its configuration says.
   if (config.place === 'join') return join(world, node, config)
   return begin(world, node, config, disk.etcd === undefined ? disk.ca : OUR_CA)
+}
+
+/** Without etcd: the data is in a file, which an empty disk does not have, or in a database elsewhere. */
+function startWithout(world: World, node: NodeState, config: NodeConfig, disk: Disk): Start {
+  if (config.token !== world.token) return { fails: 'bootstrap data already found and encrypted with different token' }
+  if (world.datastore === 'sqlite' && disk.ca !== OUR_CA) return { fails: 'its data is gone' }
+  writeDisk(node, { ca: OUR_CA, token: config.token })
+  return 'runs'
 }
 
 function begin(world: World, node: NodeState, config: NodeConfig, files: string): Start {
@@ -385,9 +404,10 @@ function report(world: World, node: NodeState): void {
   if (!answers(world, node) || node.service !== 'running' || node.running === undefined) return
   const { etcd } = seenDisk(node)
   const server = node.unit === 'server'
-  if (server && etcd?.cluster !== 'ours') return
+  const inEtcd = world.datastore === 'etcd'
+  if (server && inEtcd && etcd?.cluster !== 'ours') return
   const member = world.members.find(({ id }) => id === etcd?.member)
-  if (server && (member === undefined || member.learner)) return
+  if (server && inEtcd && (member === undefined || member.learner)) return
   const known = world.kubes[node.name]
   if (known === undefined && node.registered === true) return
   const starts = node.registered !== true

@@ -1,3 +1,3 @@
 import { withOneFault } from '../with-one-fault.ts'
 
-withOneFault('two servers become agents')
+withOneFault('upgrade a server with SQLite')

@@ -1,0 +1,3 @@
+import { withOneFault } from '../with-one-fault.ts'
+
+withOneFault('an external datastore')
