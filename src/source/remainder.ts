@@ -4,7 +4,7 @@ import { nearest } from '../lib/nearest.ts'
 import { isFields } from './manifest.ts'
 
 type Path = FieldProblem['path']
-type Tree = Record<string, unknown>
+type JsonMap = Record<string, unknown>
 
 /** What is left of a manifest without the fields that are wrong, so that the rest of it can be judged as well. */
 export interface Remainder {
@@ -63,7 +63,7 @@ export function isTouched({ path, message }: FieldProblem, touched: readonly Pat
 function withoutField(spec: unknown, path: Path, known: readonly string[]): readonly Path[] {
   const parent = valueAt(spec, path.slice(0, -1))
   const name = path.at(-1)
-  if (!isTree(parent) || typeof name !== 'string' || !Object.hasOwn(parent, name)) return []
+  if (!isJsonMap(parent) || typeof name !== 'string' || !Object.hasOwn(parent, name)) return []
   const value = parent[name]
   delete parent[name]
   const meant = nearest(name, known)
@@ -76,7 +76,7 @@ function withoutField(spec: unknown, path: Path, known: readonly string[]): read
 function standIn(spec: unknown, path: Path, kind: Kind): void {
   const parent = valueAt(spec, path.slice(0, -1))
   const name = path.at(-1)
-  if (name === undefined || (!isTree(parent) && !Array.isArray(parent))) return
+  if (name === undefined || (!isJsonMap(parent) && !Array.isArray(parent))) return
   const holder = parent as Record<string | number, unknown>
   for (const value of [undefined, ...STAND_INS]) {
     if (value === undefined) delete holder[name]
@@ -90,13 +90,13 @@ function valueAt(value: unknown, path: Path): unknown {
   let at = value
   for (const step of path) {
     if (Array.isArray(at)) at = at[Number(step)]
-    else if (isTree(at) && Object.hasOwn(at, step)) at = at[step]
+    else if (isJsonMap(at) && Object.hasOwn(at, step)) at = at[step]
     else return undefined
   }
   return at
 }
 
-function isTree(value: unknown): value is Tree {
+function isJsonMap(value: unknown): value is JsonMap {
   return isFields(value)
 }
 
@@ -104,7 +104,7 @@ function isTree(value: unknown): value is Tree {
 function structuredCloneOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(structuredCloneOf)
   if (!isFields(value)) return value
-  const copy: Tree = Object.create(null)
+  const copy: JsonMap = Object.create(null)
   for (const [name, entry] of Object.entries(value)) copy[name] = structuredCloneOf(entry)
   return copy
 }

@@ -9,6 +9,9 @@ import { createCagedComposer } from './composer.ts'
 const grown = (levels: number) =>
   Array.from({ length: levels }).reduce<string>((text) => `${text}.replace('a', schema.spec.text)`, 'schema.spec.text')
 
+/** The expression as definitions write it. */
+const cel = (text: string) => `\${${text}}`
+
 const graph = (name: string, value: string) => ({
   apiVersion: 'kro.run/v1alpha1',
   kind: 'ResourceGraphDefinition',
@@ -18,7 +21,7 @@ const graph = (name: string, value: string) => ({
       apiVersion: 'v1alpha1',
       kind: 'Note',
       spec: { text: 'string | default=a' },
-      status: { said: '${map.metadata.name}' },
+      status: { said: cel('map.metadata.name') },
     },
     resources: [
       {
@@ -26,7 +29,7 @@ const graph = (name: string, value: string) => ({
         template: {
           apiVersion: 'v1',
           kind: 'ConfigMap',
-          metadata: { name: '${schema.metadata.name}' },
+          metadata: { name: cel('schema.metadata.name') },
           data: { text: value },
         },
       },
@@ -94,7 +97,7 @@ test('[S-33] an instance that takes too long is ended, backs off, and is compose
 
 test('definitions are described, and a status shows what was made', async () => {
   const composer = createCagedComposer({ clock: systemClock })
-  const definitions = [graph('note', '${schema.spec.text}'), graph('broken', '${schema.spec.')]
+  const definitions = [graph('note', cel('schema.spec.text')), graph('broken', cel('schema.spec.').slice(0, -1))]
   const { apis, problems } = await composer.define(definitions)
   assert.deepEqual(
     apis.map(({ kind, definition }) => [kind, definition]),
