@@ -73,7 +73,7 @@ export function assemble(
       }
     }
   }
-  // Which of two equals is meant nobody can say: neither is followed, and neither counts as gone.
+  // Two objects with one key: neither is followed nor counts as removed, because either may be the right one.
   for (const problem of problems) {
     if (problem.code !== 'duplicate-object' || problem.object === undefined) continue
     unreadable.add(problem.object)
@@ -126,7 +126,7 @@ function ignoredOf(judged: JudgedObject & { readonly outcome: 'ignored' }, at: F
   }
 }
 
-/** A text that stands for a file elsewhere (a pointer of Git LFS, a link that was checked out as text) may declare anything. */
+/** A text in place of another file (a pointer of Git LFS, a link checked out as text) may declare anything. */
 function unreadAt(
   { document, standsForAnother }: JudgedObject & { readonly outcome: 'ignored' },
   { file }: FileAt,
@@ -176,7 +176,7 @@ function duplicate(
   return fieldProblemAt(judged, { code: 'duplicate-object', path: ['metadata', 'name'], message, hint }, at)
 }
 
-/** A template stands for many: whose mistake it is must be said. */
+/** A template makes many objects, so the message names the instance that has the problem. */
 function named(problem: FieldProblem, { composedBy }: JudgedObject): FieldProblem {
   return composedBy === undefined ? problem : { ...problem, message: `${problem.message} (for ${composedBy.instance})` }
 }

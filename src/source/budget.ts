@@ -16,8 +16,8 @@ export interface BudgetLimits {
 }
 
 /**
- * What kustomizations of one tree may make. A line of a patch can double what it is laid on, and an overlay can bring a
- * base that brings another: a few kilobytes become gigabytes unless somebody counts. Throws BudgetSpent, then always.
+ * Limits what the kustomizations of one tree may make. Patches can double their target and overlays can nest, so a few
+ * kilobytes could become gigabytes. Throws BudgetSpent at the limit, and on every call after that.
  */
 export interface Budget {
   documents(count: number): void

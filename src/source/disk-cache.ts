@@ -62,8 +62,8 @@ const NOTHING_STORED: StoredTree = { files: new Map(), kinds: [], policies: [] }
 
 /**
  * One file for one tree: a thousand small files would cost more to open than to judge again. The file is used only if
- * it belongs to this user and nobody else can write it, its hash is right, and it was written by this very program (whose
- * sources are part of the hash); anything else is as if it were not there. It is then as trustworthy as the program.
+ * it belongs to this user and no other user can write it, its hash is right, and this same version of the program wrote
+ * it (its sources are part of the hash). Any other file is ignored. It is then as trustworthy as the program.
  */
 export function openDiskCache(directory: string, tree: string): DiskCache {
   const path = join(directory, `judged-${sha256(tree).slice(0, 24)}.json`)
@@ -105,7 +105,7 @@ function programStamp(): string {
   return sha256(seen.join('\n'))
 }
 
-/** Every file that can have a say in a judgement: of what was built each, of the sources whatever this folder may know. */
+/** Returns the files that can affect a judgement: all scripts of a build, or all sources of the folders below. */
 export function programFiles(): readonly string[] {
   const sources = join(import.meta.dirname, '..')
   if (existsSync(join(sources, 'main.js')))
@@ -144,7 +144,7 @@ function store(path: string, stamp: string, entries: ReadonlyMap<string, Remembe
     renameSync(temporary, path)
     forgetOldest(dirname(path))
   } catch {
-    // What could not be written completely must not stay; what could not even be begun left nothing.
+    // Remove a partly written temporary file. If the write never started, there is none to remove.
     try {
       rmSync(temporary, { force: true })
     } catch {}
@@ -207,7 +207,7 @@ function createPlaces<T>() {
   }
 }
 
-/** What was just parsed is nobody else's: it is completed, not copied. A plan of 1,000 machines does this for each. */
+/** Completes the parsed entry in place: no other code holds it. A plan of 1,000 machines does this for each. */
 function revive(
   entry: readonly Frozen[],
   stored: StoredTree,

@@ -7,7 +7,7 @@ import { printable } from './yaml/excerpt.ts'
 /** What an object says it is. */
 export type ManifestIdentity =
   | { readonly is: 'ours'; readonly kind: Kind; readonly apiVersion: string }
-  /** Somebody else's, or nothing at all: not read further. */
+  /** Foreign, or no object: not read further. */
   | { readonly is: 'foreign'; readonly apiVersion: string; readonly kind: string; readonly note?: string }
   /** Of a group that we read, but croft does not keep this kind yet. */
   | { readonly is: 'unkept'; readonly apiVersion: string; readonly kind: string; readonly problem: FieldProblem }
@@ -17,10 +17,10 @@ export type ManifestIdentity =
 const OWN_GROUP = /^croft\.dev$/
 const PROVIDER_GROUP = /^(?:virtual[a-z]*(?:\.proxmoxbpg)?|proxmoxbpg)(?:\.m)?\.crossplane\.io$/
 
-/** Groups of definitions, and those of kro's of its instances too: what nobody can place there is told. */
+/** API groups whose unknown kinds are reported: the groups of definitions, and the group of kro's instances. */
 export const CLAIMED_GROUP = /^(?:kro\.run|apiextensions\.crossplane\.io)\//
 
-/** Kinds that define others: without them their instances are nobody's. */
+/** Kinds that define other kinds: without them, their instances would count as foreign. */
 const DEFINITIONS: ReadonlyMap<string, string> = new Map([
   ['ResourceGraphDefinition', 'kro.run/v1alpha1'],
   ['CompositeResourceDefinition', 'apiextensions.crossplane.io/v1'],
@@ -68,7 +68,7 @@ function identifyObject(value: ManifestObject['value']): ManifestIdentity {
   const own = OWN_GROUP.test(group)
   if (!own && !PROVIDER_GROUP.test(group)) {
     const ours = group === '' ? KINDS.find((candidate) => candidate.kind === kind && isOwn(candidate)) : undefined
-    // Kubernetes itself has no such kind: nobody can have meant another.
+    // The core group has no such kind, so the author must have meant ours.
     if (ours !== undefined)
       return wrong('unknown-version', 'apiVersion', `${kind} is not a kind of Kubernetes`, `write ${ours.apiVersion}`)
     // A slip in the group would take the declaration out of the estate, and with it the thing that it declares.
@@ -111,7 +111,7 @@ function identifyObject(value: ManifestObject['value']): ManifestIdentity {
   )
 }
 
-/** One of apiVersion and kind: an accident when the other points to us, somebody's own file otherwise. */
+/** Judges a document with only one of apiVersion and kind: a mistake if that one is ours, a foreign file otherwise. */
 function halfNamed(value: ManifestObject['value']): ManifestIdentity {
   const { apiVersion, kind } = value
   // Other programs have their own `kind: Cluster` with the fields right beside it; what has no envelope is not ours.

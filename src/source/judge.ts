@@ -41,7 +41,7 @@ export type JudgedObject = {
       readonly note?: string
       readonly standsForAnother?: true
     }
-  /** Nobody can say what stands here: what is missing from the file proves nothing. */
+  /** The text cannot be read: objects missing from the file do not count as removed. */
   | { readonly outcome: 'unreadable' }
 )
 
@@ -97,14 +97,14 @@ function isList({ text }: SourceDocument): boolean {
   return /^(?:[ \t]*(?:#.*)?\n|---[ \t]*\n)*- /.test(text)
 }
 
-/** Says what is wrong with the file of another program, for whoever wonders why it is not read. */
+/** Describes the first error in a foreign file, so that its author learns why it is not read. */
 function brokenNote({ text, line }: SourceDocument, findings: readonly YamlFinding[]): string {
   const finding = findings.find(({ weight }) => weight === 'syntax')
   const at = line + text.slice(0, finding?.offset ?? 0).split('\n').length - 1
   return `a list, no manifest, and not readable (line ${at}: ${finding?.message ?? 'unknown'})`
 }
 
-/** A file that no declaration can be in: worth a word, because its own program cannot read it either, and no more. */
+/** Judges a broken file that cannot hold a declaration: one warning, because its own program cannot read it either. */
 function ofAnotherProgram(document: SourceDocument, findings: readonly YamlFinding[], why: string): JudgedObject {
   const told = findings.slice(0, 1).map((finding) => ({
     ...finding,
@@ -124,8 +124,8 @@ function firstOf(findings: readonly YamlFinding[]): readonly YamlFinding[] {
 }
 
 /**
- * A repository holds files of other programs too. One that nobody can read, and that names no kind of ours, may be
- * such a file: its author learns how to leave it out.
+ * Adds a hint to an unreadable document that names none of our groups: it may belong to another program, and the hint
+ * says how to exclude it.
  */
 function perhapsNoManifest({ text }: SourceDocument, findings: readonly YamlFinding[]): readonly YamlFinding[] {
   if (/(?:croft\.dev|crossplane\.io)\//.test(text)) return findings
@@ -214,8 +214,8 @@ function withFields(problem: FieldProblem, { kind }: Kind): FieldProblem {
 }
 
 /**
- * A Secret of Kubernetes whose values anybody can read. croft leaves it alone, but Git keeps what was committed: whoever
- * can clone the repository has it. A value that another tool fills in (`${NAME}`) is none.
+ * Warns of a Secret with plain-text values. croft leaves it alone, but Git keeps what was committed, so everyone who
+ * can clone the repository has it. A placeholder that another tool fills in (`${NAME}`) is allowed.
  */
 function openSecret({ apiVersion, kind, metadata, sops, ...rest }: ManifestObject['value']): readonly FieldProblem[] {
   if (apiVersion !== 'v1' || kind !== 'Secret' || sops !== undefined) return []
@@ -239,7 +239,7 @@ function openSecret({ apiVersion, kind, metadata, sops, ...rest }: ManifestObjec
   return []
 }
 
-/** Nothing is written for a paused object, so what is wrong with it stops nobody. It still does not count as gone. */
+/** Turns errors of a paused object into warnings: croft writes nothing for it. It still does not count as removed. */
 function ofPaused(problem: FieldProblem): FieldProblem {
   if (problem.severity === 'warning') return problem
   return {

@@ -75,7 +75,7 @@ export function objectsOf(value: unknown): readonly ManifestObject[] {
   if (!isFields(value)) return []
   const { kind, items } = value
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [{ value, base: [] }]
-  // What is no object in it may be one with a slip: nobody can say what the list holds.
+  // An item that is no object may be a misspelt one, so the list's content is not known.
   if (kind === 'List' && items.some((item) => item !== null && !isFields(item))) return [{ value, base: [] }]
   return items.flatMap((item: unknown, index) => (isFields(item) ? [{ value: item, base: ['items', index] }] : []))
 }
@@ -116,7 +116,7 @@ function readShallowQuotes(text: string, dialect: Dialect): ReturnType<typeof re
   }
 }
 
-/** Nobody can read the text there. */
+/** Reports whether the text cannot be read there. */
 export function isSyntax({ weight }: YamlFinding): boolean {
   return weight === 'syntax'
 }

@@ -31,7 +31,7 @@ const crds: readonly Crd[] =
         .filter((name) => name.startsWith('virtual'))
         .map((name) => yamlLibrary().parse(readOfOthers(`crossplane-crds/${name}`)) as Crd)
 
-/** Kept by nobody yet. */
+/** Kinds without an implementation. */
 const LATER: readonly string[] = []
 
 function fieldsOf(kind: string, part: string): readonly string[] {

@@ -10,7 +10,7 @@ export interface FetchedBlob {
   readonly tar?: boolean
 }
 
-/** Text of others was more than may be read. What was in force before stays in force. */
+/** Thrown if untrusted text exceeds what may be read. The current revision stays. */
 export class TooCostly extends Error {
   constructor(message: string) {
     super(message)

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { errorsOf, readTexts } from './testing/fixture.ts'
 
 /**
- * A declaration that is gone from the files is planned for removal. So whatever one slip of the pen makes of a text, it
- * is still read as as many declarations, or something is wrong: never is one of them passed over as somebody else's.
+ * A declaration that is missing from the files is planned for removal. So a text with any one typing error must still
+ * give as many declarations, or a problem: none of them may pass as foreign.
  */
 const NETWORK = { apiVersion: 'croft.dev/v1alpha1', kind: 'Network', metadata: { name: 'lan' }, spec: { mtu: 1500 } }
 const yaml = (name: string) =>

@@ -60,8 +60,8 @@ const UNSTARTED = 'no process could be started to read it'
 const NO_HEAD: PackedHead = { id: '', files: 0, incomplete: true, unreadable: [] }
 
 /**
- * A process of its own, because a thread is no cage: V8 ends the whole process when one allocation does not fit into the
- * heap of a thread, and five nested `replace` are enough for that.
+ * Runs jobs in a separate process. A worker thread would not contain them: V8 ends the whole process when one
+ * allocation does not fit into a thread's heap, and five nested `replace` are enough for that.
  */
 export function createCage(heapMb: number): Cage {
   let warm: Caged | undefined
@@ -163,8 +163,8 @@ async function lateEach(
 const HEAP_SIGNALS: readonly (string | undefined)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL']
 
 /**
- * Why a process is gone that nobody here ended. Memory is named only where it was the cause: a computer that is short of
- * it kills whom it likes, and so does a person.
+ * Returns why the process died although this program did not end it. It blames memory only where memory was the cause:
+ * the kernel's OOM killer and people also kill processes.
  */
 function whyDead(
   { unstarted, signal, code }: Death,
@@ -211,7 +211,7 @@ interface Caged {
   next(): Promise<CageMessage>
   /** The number of the last thing that it began. */
   place(): number
-  /** How many things it has begun. */
+  /** Number of jobs started so far. */
   begun(): number
   /** The program stays while this one works, and does not stay for one that waits. */
   hold(): void
@@ -317,7 +317,7 @@ async function watchMemory(
   }
 }
 
-/** In kB whatever the size of a page is: on a Raspberry Pi 5 one has 16 KiB. Undefined: it is gone. */
+/** Returns resident MB; undefined: the process is gone. VmRSS is in kB for every page size, also a Pi 5's 16 KiB. */
 function residentMbOf(pid: number): number | undefined {
   try {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []

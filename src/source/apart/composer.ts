@@ -47,7 +47,7 @@ export function createCagedComposer({
     return ended
   }
 
-  /** One round in the cage. What was not come to is asked in the next, after whoever else waits for the cage. */
+  /** Runs one round in the cage. Questions that it did not reach go into the next, behind other waiting callers. */
   const perform = async (definitions: readonly DocumentFields[], asked: OpenQuestion[]): Promise<OpenQuestion[]> => {
     const own = idOf(definitions)
     const whole = asleep(own)

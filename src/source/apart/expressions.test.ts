@@ -17,7 +17,7 @@ const ask = (expression: string, object: Readonly<Record<string, unknown>> = {})
   name: 'self',
 })
 
-/** The longest time in which this thread turned to nobody else. */
+/** Returns the longest time for which this thread's event loop was blocked, in ms. */
 async function longestStall(work: () => Promise<unknown>): Promise<number> {
   let [longest, last, over] = [0, performance.now(), false]
   const turn = () => {

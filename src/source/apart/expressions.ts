@@ -13,8 +13,8 @@ export interface CagedExpressionsOptions {
 }
 
 /**
- * Evaluates expressions in a process of its own. It asks only what it has not answered for the same object. An expression
- * that was ended is set aside for a while, ever longer, and the others of its pass are answered.
+ * Evaluates expressions in a separate process. Caches answers per object and asks only for the missing ones. An
+ * expression that had to be ended is skipped for a while, longer each time; the others of its pass are still answered.
  */
 export function createCagedExpressions({
   clock,
@@ -75,7 +75,7 @@ export function createCagedExpressions({
           const job = { job: 'answers', questions: asked.map(([, question]) => question) } as const
           const { answers } = await cage.perform(job, { clock, deadlineMs, each: true, placeOf })
           if (answers.length === 0) break
-          // What it did not come to is asked in another round, after whoever else waits.
+          // Questions without an answer go into another round, behind other waiting callers.
           for (const [index, answer] of answers.entries()) {
             const [id, question] = asked[index] ?? []
             if (id === undefined || question === undefined) continue

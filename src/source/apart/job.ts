@@ -46,7 +46,7 @@ export interface ComposedAnswers {
 /** What the program tells the cage. */
 export type CageOrder = { readonly files: readonly SourceFile[] } | CageJob | 'next'
 
-/** What the cage says: that it has begun, how it went, then a piece whenever the program asks for the next one. */
+/** Messages of the cage: that the job started, how it ended, then one piece each time the program asks for the next. */
 export type CageMessage =
   | { readonly said: 'begun' }
   | { readonly said: 'tree'; readonly head: PackedHead }

@@ -74,7 +74,7 @@ export function* piecesOfExpanded({ revision, waiting, reads }: ExpandedInstance
   for (const piece of piecesOf(revision, [])) yield { ...piece, ofLate: true }
 }
 
-/** So many at a time, and fewer where they are large: whoever takes them over does so in one go. */
+/** Splits a list into pieces of limited count and limited size, because the receiver deserializes a piece in one go. */
 function* inPieces<T>(all: readonly T[], size: number): Generator<readonly T[]> {
   let piece: T[] = []
   let nodes = 0
@@ -98,7 +98,7 @@ function nodesIn(value: unknown): number {
   return nodes
 }
 
-/** Nobody reads a thousand problems, and each holds lines of its source. Which objects are refused is told besides. */
+/** Keeps errors first: a thousand problems are too many to read. The list of refused objects is sent separately. */
 function kept(problems: readonly Problem[]): readonly Problem[] {
   const errors = problems.filter(({ severity }) => severity === 'error')
   const rest = problems.filter(({ severity }) => severity !== 'error')
@@ -176,8 +176,8 @@ function unpackWhole(head: PackedHead, pieces: readonly RevisionPiece[]): Revisi
 }
 
 /**
- * Where a field stands is found by reading its document once more. That is done here, where others wait, so only for as
- * much text as takes a moment; whatever comes after it has the place of its object.
+ * Finds a field's place by parsing its document again. This runs in the main process, where other work waits, so it
+ * stops after a limited amount of text; later problems get the place of their object.
  */
 function placing(written: ReadonlyMap<ResourceKey, DocumentPlace>): Revision['problemAt'] {
   const read = new Set<object>()

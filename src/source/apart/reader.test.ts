@@ -37,7 +37,7 @@ const BROKEN = textsOf({
   'apps/one.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n',
 })
 
-/** Whatever reads, gives the same. */
+/** Both readers must give the same results. */
 for (const [name, reader] of [
   ['in this thread', readHere],
   ['in a worker', createWorkerReader({ clock: systemClock })],
@@ -90,8 +90,8 @@ for (const [name, reader] of [
   })
 
 /**
- * Slow to read, and nothing is wrong with it: many small documents, none of which is simple. Ten seconds of work on an
- * ordinary computer, against a deadline of 0.2 s.
+ * Valid, but slow to read: many small documents, none of them simple. Ten seconds of work on an ordinary computer,
+ * against a deadline of 0.2 s.
  */
 const SLOW_BYTES = Buffer.from('a: {b: [1, {c: "\\u0041"}], d: &x 1}\n---\n'.repeat(9_000))
 const HEAVY = {

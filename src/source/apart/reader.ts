@@ -25,8 +25,8 @@ export interface WorkerReaderOptions {
 let shared: Cage | undefined
 
 /**
- * Reads text of others in a process of its own, which is ended when it takes too long or too much memory. This process
- * only takes over what came of it, piece by piece, so that it answers meanwhile and afterwards.
+ * Reads untrusted text in a separate process, which is ended when it takes too long or too much memory. This process
+ * takes over the result piece by piece, so that it keeps answering other requests.
  */
 export function createWorkerReader({ clock, deadlineMs = LIMITS.readMs, heapMb }: WorkerReaderOptions): SourceReader {
   shared ??= createCage(LIMITS.readHeapMb)
@@ -63,7 +63,7 @@ export function createWorkerReader({ clock, deadlineMs = LIMITS.readMs, heapMb }
         return last.revision
       }),
     generatorFiles: async (files) => {
-      // Nearly no tree has a generator: then nobody has to be started to say so.
+      // Most trees have no generator: skip starting a process for them.
       const suspects = files.filter(
         (file) => isKustomization(file.path) && 'bytes' in file && Buffer.from(file.bytes).includes('Generator'),
       )

@@ -12,7 +12,7 @@ import { objectsOfBlobs } from '../read-here.ts'
 import { type CageJob, type CageMessage, type CageOrder, PLACE_FD } from './job.ts'
 import { piecesOf, piecesOfExpanded } from './pack.ts'
 
-/* Runs in a process of its own, which may be killed at any moment: see cage.ts. */
+/* Runs in a separate process that may be killed at any moment: see cage.ts. */
 
 let files: SourceFile[] = []
 let left: Iterator<CageMessage> | undefined

@@ -36,9 +36,9 @@ export interface MissingValue {
 
 /** What is there while an instance is expanded. */
 export interface LiveObjects {
-  /** A document of the instance as it is now, one of so many of the same id. Undefined: nobody has seen it. */
+  /** A document of the instance as it is now, one of several with the same id. Undefined: not observed yet. */
   made(document: MadeBefore): DocumentFields | undefined
-  /** An object that is only read. Undefined: nobody has seen it. A text says why nobody will. */
+  /** An object that is only read. Undefined: not observed yet. A text says why it cannot be read. */
   external(reference: ObjectReference, id: string): DocumentFields | undefined | string
 }
 
@@ -64,7 +64,7 @@ export interface ComposedDocument {
   readonly missing?: readonly MissingValue[]
 }
 
-/** What the definition of a kind in a cluster says besides its schema. */
+/** Fields of a CustomResourceDefinition other than its schema. */
 export interface Serving {
   readonly plural: string
   readonly scope: 'Namespaced' | 'Cluster'
@@ -95,7 +95,7 @@ export interface ComposedApi extends DefinedApi {
   ):
     | { readonly documents: readonly (ComposedDocument & { readonly place?: TemplatePlace })[] }
     | { readonly problem: FieldProblem & { readonly place?: TemplatePlace } }
-  /** What the status of an instance shows of the objects that were made for it, by their id; what nobody can say yet is left out. */
+  /** Returns the status that an instance shows of its objects, by their id. Leaves out values that are not known. */
   statusOf(instance: DocumentFields, made: ReadonlyMap<string, readonly DocumentFields[]>): DocumentFields
 }
 
@@ -113,7 +113,7 @@ export interface ApiReader {
   ): readonly ComposedApi[]
 }
 
-/** Instances of which something waits for the world, with all that is needed to expand them again. Plain data. */
+/** Instances with documents that wait for observed values, and everything needed to expand them again. Plain data. */
 export interface LateInstances {
   readonly definitions: readonly PlacedObject[]
   readonly instances: readonly PlacedObject[]

@@ -26,7 +26,7 @@ export interface Composition {
   readonly expanded: readonly Ignored[]
   /** Something could not be expanded: what is missing proves nothing. */
   readonly incomplete: boolean
-  /** Instances of which something waits: they are no part of the outcomes. */
+  /** Instances with documents that wait. They are not in the outcomes. */
   readonly late?: LateInstances
 }
 
@@ -38,8 +38,8 @@ export function mayCompose(outcomes: readonly FileOutcome[]): boolean {
 type IgnoredDocument = JudgedObject & { readonly outcome: 'ignored' }
 
 /**
- * Puts instances of APIs that the files themselves define (kro's graphs, Crossplane's compositions) in the place of the
- * documents that they become. Pure: the same documents give the same documents, in whatever order they stand.
+ * Replaces instances of APIs that the files themselves define (kro's graphs, Crossplane's compositions) with the
+ * documents that they become. Pure: the same documents in any order give the same result.
  */
 export function compose(outcomes: readonly FileOutcome[], commit: string | undefined): Composition {
   if (!mayCompose(outcomes)) return { outcomes, apis: [], problems: [], expanded: [], incomplete: false }
@@ -55,14 +55,14 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
       ? one.judged.flatMap((judged) => (judged.outcome === 'ignored' ? [{ judged, file: one.file }] : []))
       : [],
   )
-  /** What is read here is no longer somebody else's. */
+  /** Documents that this composition reads no longer count as foreign. */
   const read = new Set<JudgedObject>()
   const broken: PlacedObject[] = []
   const placed = ({ judged, file }: (typeof ignored)[number]): PlacedObject | undefined => {
     read.add(judged)
     const { document, base } = judged
     const { value, findings } = objectIn(judged)
-    // Nothing is made of it, so what would be a warning about somebody else's document is an error here.
+    // The object is skipped, so a finding that would be a warning in a foreign document is an error here.
     for (const finding of findings) problems.push(findingAt({ ...judged, outcome: 'refused' }, finding, at(file)))
     if (findings.length > 0) incomplete = true
     if (findings.length > 0 && value !== undefined) broken.push({ value, file, document, base })
@@ -127,7 +127,7 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
     const expanded = expandInstance(instance, api, scope)
     objects += expanded.length
     if (expanded.some(({ waits }) => waits !== undefined)) {
-      // It is expanded anew with whatever is known, and what is wrong with it is said then.
+      // `withLate` expands the instance again with the observed values and reports its problems then.
       late.push(instance)
       problems.length = saidBefore
       incomplete = incompleteBefore
@@ -221,7 +221,7 @@ function isOfClaimedGroup(judged: JudgedObject): judged is IgnoredDocument {
   return judged.outcome === 'ignored' && CLAIMED_GROUP.test(judged.apiVersion)
 }
 
-/** Every object of the files, whoever reads it: one of them may be what a definition refers to. */
+/** Returns all objects of the files, foreign ones too: a definition may refer to any of them. */
 function documentsIn(outcomes: readonly FileOutcome[]): readonly DocumentFields[] {
   const judged = outcomes.flatMap((one) => ('judged' in one ? one.judged : []))
   return judged.flatMap((one) => {

@@ -38,7 +38,7 @@ export interface CompositionPart {
   readonly index: number
 }
 
-/** What a composition makes: resources, of a composite and of what the steps of its pipeline know besides. */
+/** A composition as read: the resources it makes, and the steps of its pipeline that fill the environment. */
 export interface ReadComposition {
   readonly parts: readonly CompositionPart[]
   readonly environment: readonly EnvironmentStep[]
@@ -185,7 +185,7 @@ interface StepInput {
   readonly path: ProblemPath
 }
 
-/** What is to be read: the composition itself, or the inputs of the steps of its pipeline. */
+/** Returns the inputs to read: the composition itself, or the inputs of its pipeline's steps. */
 function inputsOf(composition: DocumentFields, wrong: Complain): readonly StepInput[] {
   const spec = fieldsOf(composition.spec)
   if (!isPipeline(composition)) {
@@ -270,8 +270,8 @@ function lateEnvironments(
 }
 
 /**
- * Who reads of the composite what another writes to it comes after that one, and waits for what comes from its status. The
- * environment is made anew each time, so what is written to it is read further down alone.
+ * Orders parts by their use of the composite: a part that reads a field comes after the part that writes it, and waits
+ * for values from its status. The environment starts empty on each run, so only later steps read what one step writes.
  */
 function withUses(
   parts: readonly CompositionPart[],

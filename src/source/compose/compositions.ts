@@ -75,7 +75,7 @@ const MACHINERY: Readonly<Record<string, ValueShape>> = Object.fromEntries(
     .map((name) => [name, ANYTHING]),
 )
 
-/** The versions of a definition. Rules that nobody here can check are told, and are none. */
+/** Returns the versions of a definition. Rules that croft cannot check are reported and skipped. */
 function shapesIn({ value }: Pick<PlacedObject, 'value'>, tell: (problem: FieldProblem) => void = () => {}) {
   const spec = fieldsOf(value.spec)
   const names = fieldsOf(spec.names)
@@ -212,7 +212,7 @@ function apisOf(
   )
 }
 
-/** The composite that a claim stands for has its labels; here it has its name too. */
+/** Returns the composite of a claim: with the labels that Crossplane sets, and here with the claim's name. */
 function asComposite(instance: DocumentFields, isClaim: boolean): DocumentFields {
   const metadata = fieldsOf(instance.metadata)
   const { name, namespace } = metadata
@@ -226,7 +226,7 @@ function asComposite(instance: DocumentFields, isClaim: boolean): DocumentFields
   return { ...instance, metadata: { ...(isClaim ? alone : metadata), labels } }
 }
 
-/** Which composition an instance wants; a text says why nobody can tell. */
+/** Returns the composition that an instance selects, or a text that says why none can be chosen. */
 function chosenFor(
   { spec }: DocumentFields,
   definition: DocumentFields,

@@ -23,7 +23,7 @@ export function definedKind({ kind, apiVersion, summary, spec }: DefinedApi) {
   return { kind, apiVersion, summary, plural: `${kind.toLowerCase()}s`, shortNames: [], schema }
 }
 
-/** DocumentFields that nobody defined are refused: editors are told so. */
+/** Returns the schema with undefined fields forbidden, so that editors mark them. */
 function closed({ properties, items, additionalProperties, ...rest }: ValueShape): EditorSchema {
   const inner = typeof additionalProperties === 'object' ? closed(additionalProperties) : additionalProperties
   const fields =

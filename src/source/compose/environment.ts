@@ -197,7 +197,7 @@ function problem(path: ProblemPath, message: string): { readonly problem: FieldP
   return { problem: { code: 'bad-composition', path, message } }
 }
 
-/** The environment is an object of its own kind for patches, unless its data say what it is. */
+/** Gives the environment the apiVersion and kind that patches see, unless its data set them. */
 function named(data: DocumentFields): DocumentFields {
   const { apiVersion = '', kind = '' } = data
   if (apiVersion !== '' || kind !== '') return data

@@ -15,14 +15,14 @@ export type GraphExpansion =
   | { readonly problem: FieldProblem }
 
 /**
- * What an instance becomes. `schema` is the instance with the defaults of its schema. Pure: what is there is given. A document
- * with a value that nobody knows yet waits, and so does what takes its values from it.
+ * Returns the documents that an instance becomes. `schema` is the instance with the defaults of its schema. Pure: live
+ * objects are passed in. A document with a value that is not known yet waits, and so do documents that read from it.
  */
 export function expandGraph(graph: Graph, schema: DocumentFields, live: LiveObjects): GraphExpansion {
   const documents: ComposedDocument[] = []
   const names: Record<string, unknown> = Object.assign(Object.create(null), { schema })
   const left = new Set<string>()
-  /** Resources whose objects are not all there: nobody knows what only those can say. */
+  /** Resources whose objects are not all observed: values that only those hold are unknown. */
   const unseen = new Set<string>()
   /** Resources that wait themselves. */
   const waiting = new Set<string>()
@@ -116,7 +116,7 @@ function referenceIn({ apiVersion, kind, metadata }: DocumentFields): ObjectRefe
   }
 }
 
-/** What somebody else keeps counts when it is as the graph wants it. */
+/** Returns the external object once it meets the graph's `readyWhen`. */
 function readyExternal(object: DocumentFields | undefined, readyWhen: readonly string[]): DocumentFields | undefined {
   if (object === undefined) return undefined
   return readyWhen.every((expression) => holds(expression, object, 'self') === true) ? object : undefined

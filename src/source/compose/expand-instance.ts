@@ -27,19 +27,19 @@ export interface MadeDocument {
   readonly after: readonly ResourceKey[]
   /** It is an object of a cluster, in an add-on. */
   readonly inCluster?: true
-  /** What it waits for: nothing is made of it, and what is there by its key stays. Without a key nobody knows what that is. */
+  /** What it waits for: it is not made yet, and an object with its key stays. Without a key, none is known. */
   readonly waits?: readonly WaitingFor[]
 }
 
-/** What is known besides the instance. */
+/** Everything that an expansion needs, other than the instance. */
 export interface ExpansionScope {
   /** The namespace whose objects have the keys that they would have in a file. */
   readonly home?: string
   /** By `idOfApi`. */
   readonly apis: ReadonlyMap<string, ComposedApi>
-  /** What is there by a key. Without it nobody has looked. */
+  /** The observed object with a key. Absent if no objects were observed. */
   known?(key: ResourceKey): KnownObject | undefined
-  /** An object that somebody else keeps, of this cluster where one is named, and the instance that it is read for. */
+  /** Returns a foreign object, of this cluster where one is named, and records the instance that reads it. */
   external?(
     reference: ObjectReference,
     cluster: string | undefined,
@@ -287,7 +287,7 @@ function judgedAsWritten(
   return [{ id: document.id, part, manifest: ordered, file: place.file, judged, keys, after, ...inCluster }]
 }
 
-/** Whatever value is missing: a field that its kind does not have is a mistake by now. */
+/** Reports fields that the kind does not have. They are mistakes even while values are still missing. */
 function fieldsNobodyKnows(value: DocumentFields, place: TemplatePlace, by: ComposedBy): readonly FieldProblem[] {
   return judgeDocument({ document: place.document, value, findings: [] })
     .flatMap(({ problems }) => problems)

@@ -156,7 +156,7 @@ function infer(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
         [accuVar]: first.type === 'array' ? ANYTHING : first,
       }
       const own = new Set([iterVar, iterVar2, accuVar])
-      // Names that it makes itself are nobody's.
+      // Skips variables that the macro itself declares: they read nothing outside it.
       const outside: Told = (read, place) => {
         if (!own.has(read[0] ?? '')) told(read, place)
       }

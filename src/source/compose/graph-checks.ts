@@ -38,7 +38,7 @@ export function isWithoutNamespace({ apiVersion, kind }: DocumentFields): boolea
   return builtInKind({ apiVersion, kind })?.namespaced === false
 }
 
-/** Fields of the status of instances that nobody would ever fill in. */
+/** Reports status fields without an expression: instances would never fill them. */
 export function statusProblems(status: unknown, path: ProblemPath): readonly FieldProblem[] {
   if (isFields(status)) return Object.entries(status).flatMap(([name, one]) => statusProblems(one, [...path, name]))
   if (status === undefined || status === null || expressionsIn(status, path).found.length > 0) return []

@@ -54,10 +54,10 @@ export const METADATA: ValueShape = {
   },
 }
 
-/** In a cluster an instance has a uid; in files nobody gives it one, and an expression that reads it is refused there. */
+/** In a cluster an instance has a uid. In files it has none, so an expression that reads it is refused there. */
 const INSTANCE_METADATA: ValueShape = { ...METADATA, properties: { ...METADATA.properties, uid: TEXT } }
 
-/** What the server of a cluster writes into the metadata of every object, besides what people do. */
+/** Metadata fields that the API server writes into every object, and those that users set. */
 const OBJECT_METADATA: ValueShape = {
   ...METADATA,
   properties: {
@@ -112,13 +112,13 @@ const ENVELOPE = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
 const SPEC_FIELDS = ['schema', 'resources']
 const RESOURCE_FIELDS = ['id', 'template', 'externalRef', 'readyWhen', 'includeWhen', 'forEach', 'dependsOn']
 
-/** The group is a field of its own; people also write it in front of the version. */
+/** The group has a separate field, but users also write it in front of the version. */
 function versionIn(apiVersion: string, group: unknown): { readonly version: string; readonly group: string } {
   const [version = '', ownGroup] = apiVersion.split('/').reverse()
   return { version, group: typeof group === 'string' ? group : (ownGroup ?? 'kro.run') }
 }
 
-/** The kind that a graph means to define, whatever else is wrong with it. */
+/** Returns the kind that a graph defines, even if the rest of the graph has mistakes. */
 export function kindOfGraph({
   spec,
 }: DocumentFields): readonly { readonly apiVersion: string; readonly kind: string }[] {
@@ -140,7 +140,7 @@ export function readGraph(document: DocumentFields): {
   const wrong = (path: ProblemPath, message: string, hint?: string) =>
     problems.push(fieldProblem('bad-graph', path, message, hint))
   const spec = isFields(value.spec) ? value.spec : {}
-  // A slip here leaves resources out of every instance, as if somebody had removed them.
+  // A misspelt field here would drop resources from every instance, as if a user had removed them.
   const slips = (fields: DocumentFields, known: readonly string[], path: ProblemPath) => {
     for (const key of Object.keys(fields)) {
       const meant = known.includes(key) ? undefined : nearest(key, known, 2)
@@ -359,7 +359,7 @@ export function readGraph(document: DocumentFields): {
   }
 }
 
-/** A resource by the fields that Kubernetes has, in the place of a shape that lets anything be asked. Undefined: nobody knows them. */
+/** Returns a resource's shape from the fields of Kubernetes, to refuse others. Undefined: the kind is not known. */
 function objectShape({ template, externalRef, forEach }: DocumentFields): ValueShape | undefined {
   const named = isFields(externalRef) ? externalRef : template
   const known = isFields(named) ? kubernetesShape(named) : undefined
@@ -439,7 +439,7 @@ function shapeOfResource(one: DocumentFields): ValueShape {
   return Array.isArray(one.forEach) ? { type: 'array', items: single } : single
 }
 
-/** What croft writes of its own kinds; those of the provider may have what their program wrote besides. */
+/** Returns the status that croft writes. A provider's program may also write `atProvider` for its kinds. */
 export function statusShape({ apiVersion }: DocumentFields): ValueShape {
   const own = SELF.properties?.status ?? ANYTHING
   if (String(apiVersion).startsWith('croft.dev/')) return own
@@ -453,7 +453,7 @@ function isLate(
   expression: string,
 ): boolean {
   if (isFields(externalRef)) return true
-  // Of a list nobody sees which fields are asked for.
+  // Of a list, the fields an expression reads are not known, so search its text for `status`.
   if (Array.isArray(forEach) || fields.length === 0) return /\bstatus\b/.test(expression)
   if (fields[0] === 'status') return true
   if (isFields(template) && isCroftTemplate(template)) return false

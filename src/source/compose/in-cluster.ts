@@ -34,7 +34,7 @@ export interface ExpandQuestion {
   readonly children: ReadonlyMap<ResourceKey, DocumentFields>
   /** What the namespace of the instance may name, where that is not the operator's own. */
   readonly grant?: Grant
-  /** Objects that a definition only reads, by `readKey`. A text says why nobody can read one. */
+  /** Objects that a definition only reads, by `readKey`. A text says why an object cannot be read. */
   readonly externals: ReadonlyMap<string, DocumentFields | string>
 }
 
@@ -49,7 +49,7 @@ export type ClusterQuestion = ExpandQuestion | StatusQuestion
 
 export type MadeObject = Pick<MadeDocument, 'id' | 'part' | 'manifest' | 'keys' | 'waits'>
 
-/** What a document was judged to declare, for whoever knows what may be declared there. */
+/** A document's declaration, as judged; the caller decides whether it may be declared there. */
 export interface MadeDeclaration {
   readonly place: string
   readonly base: FieldProblem['path']
@@ -72,7 +72,7 @@ export interface ExpansionAnswer {
 export type ClusterAnswer =
   | ExpansionAnswer
   | { readonly answer: 'status'; readonly status: DocumentFields }
-  /** Nobody knows: why. */
+  /** Unknown, with the reason. */
   | { readonly answer: 'none'; readonly why: string }
 
 /** Answers questions about instances where that can be ended. Rejects where the definitions themselves cannot be read. */

@@ -10,7 +10,7 @@ type TypeWord = NonNullable<ValueShape['type']>
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'object', 'array'])
 const schemas = new Map<string, Node>()
 
-/** The types that a field of one of croft's kinds, or of an object that every cluster knows, may have. Undefined: nobody can say. */
+/** Returns the types that a field of a croft kind, or of a built-in kind, may have. Undefined: not known. */
 export function templateShape(template: Node, path: readonly (string | number)[]): readonly TypeWord[] | undefined {
   const { apiVersion, kind } = template
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined

@@ -48,7 +48,7 @@ function blockShape(name: string, blocks: ReadonlyMap<string, string>): ValueSha
   if (known !== undefined) return known
   const properties: Record<string, ValueShape> = {}
   const shape: ValueShape = { type: 'object', properties }
-  // Known before its fields are: one of them may be of its own type.
+  // Register the shape before reading its fields: one of them may have the same type.
   read.set(name, shape)
   for (const field of (blocks.get(name) ?? '').split(', ')) {
     const [called = '', type = '*'] = field.split(' ')
@@ -96,7 +96,7 @@ function visit(value: unknown, shape: ValueShape, at: ProblemPath, problems: Fie
     }
 }
 
-/** The whole value is one expression, which is typed by itself; or nobody can read it, which is told elsewhere. */
+/** Reports whether the value is one expression, typed separately, or is unreadable, which is reported elsewhere. */
 function isLeftToExpression(value: unknown): boolean {
   if (typeof value !== 'string' || !value.includes('${')) return false
   const pieces = piecesOf(value)

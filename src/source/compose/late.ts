@@ -19,8 +19,8 @@ export interface LateExpansion {
 }
 
 /**
- * The revision with what its late instances become by what is known. Whatever still waits is not declared, and does not
- * count as gone. Pure.
+ * Returns the revision with its late instances expanded by observed values. Documents that still wait are not declared,
+ * and do not count as removed. Pure.
  */
 export function withLate(
   base: Revision,

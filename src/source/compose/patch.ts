@@ -9,7 +9,7 @@ import { formatted, TransformMistake, transformOf } from './transforms.ts'
 
 export type Complain = (path: ProblemPath, message: string, hint?: string) => void
 
-/** What a patch reads or writes: the composite, a resource that is made of it, or what its pipeline knows besides. */
+/** The object that a patch reads or writes: the composite, a resource made of it, or the pipeline's environment. */
 type PatchEnd = 'composite' | 'resource' | 'environment'
 
 /** One copy of values from one of them to another. */

@@ -164,7 +164,7 @@ export function shown(value: unknown): string {
   return isFields(value) ? 'a block of fields' : (JSON.stringify(value)?.slice(0, 80) ?? 'nothing')
 }
 
-/** A definition in OpenAPI, as far as it is read here. What it says besides is nobody's concern before the cluster's. */
+/** Returns the shape of an OpenAPI definition, as far as croft reads it. The cluster's API server checks the rest. */
 export function shapeOf(schema: unknown): ValueShape {
   if (!isFields(schema)) return ANYTHING
   const { type, properties, items, additionalProperties } = schema

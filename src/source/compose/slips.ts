@@ -11,8 +11,8 @@ interface ApiNames {
 const MOST_SLIPS = 2
 
 /**
- * A definition or an instance whose apiVersion or kind is almost right. It would stand among the files as somebody
- * else's, and what it makes would be missing as if a person had removed it.
+ * Reports a definition or an instance whose apiVersion or kind is almost right. Otherwise it would count as a foreign
+ * document, and its objects would be missing as if a user had removed them.
  */
 export function slipIn(
   { apiVersion, kind }: ApiNames,
@@ -39,7 +39,7 @@ export function slipIn(
   return slip('kind', `nothing here defines ${kind || 'an object without a kind'} of ${apiVersion}`, meant.kind)
 }
 
-/** A text that nobody can read, and that names the group of one of these: an instance with a slip, perhaps. */
+/** Reports an unreadable text that names the group of one of these APIs: it may be an instance with a mistake. */
 export function brokenInstance(
   text: string,
   note: string,

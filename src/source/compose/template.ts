@@ -64,13 +64,13 @@ export function expressionsIn(
   return { found, problems }
 }
 
-/** In the place of a value that nobody knows yet. */
+/** Placeholder for a value that is not known yet. */
 export const NOT_YET: unique symbol = Symbol('not yet')
 
-/** Answers one expression of a template: its value, or that nobody knows it yet. Throws `TemplateMistake` where it has none. */
+/** Returns the value of a template's expression, or NOT_YET. Throws `TemplateMistake` if the expression is wrong. */
 export type TemplateAnswers = (expression: string, path: ProblemPath) => unknown
 
-/** The template with the values of its expressions. What nobody knows yet is left out. Throws `TemplateMistake` where one has none. */
+/** Returns the template with its values. Leaves out unknown ones. Throws `TemplateMistake` for a wrong expression. */
 export function filled(template: unknown, answers: TemplateAnswers, path: ProblemPath): unknown {
   if (typeof template === 'string') return filledText(template, answers, path)
   if (Array.isArray(template))
@@ -87,7 +87,7 @@ export function filled(template: unknown, answers: TemplateAnswers, path: Proble
   return result
 }
 
-/** Nobody knows it yet, or it is an optional value that is not there. */
+/** Reports whether the value is not known yet, or is an absent optional one. */
 function isLeftOut(value: unknown): boolean {
   return value === NOT_YET || value === undefined
 }

@@ -26,7 +26,7 @@ export interface Fetching extends UrlRequestOptions {
   readonly reader?: SourceReader
   /** Has Helm render a chart for a cluster that has no controller for it. Not for a source that is held to a grant. */
   chart?(wanted: ChartToRender, signal: AbortSignal): Promise<ObjectsAt>
-  /** Is this declaration followed at all? For what is refused nobody is asked. */
+  /** Reports whether this declaration is followed. Nothing is fetched for a refused one. */
   follows?(declaration: Declaration): boolean
 }
 
@@ -50,7 +50,7 @@ export async function withFetched(revision: Revision, given: Fetching): Promise<
     const before = fetched.get(place)
     return before === undefined || 'problem' in before
   })
-  // All together have an end: whoever answers byte by byte holds up nobody else for longer.
+  // All fetches share one deadline, so a server that answers byte by byte cannot hold up the others for longer.
   const signals = [AbortSignal.timeout(LIMITS.fetchAllMs), ...(fetching.signal === undefined ? [] : [fetching.signal])]
   const patient = { ...fetching, signal: AbortSignal.any(signals) }
   await inParallel(missing, LIMITS.fetchesAtOnce, async (place) => {
@@ -233,7 +233,7 @@ function jsonOf(bytes: Uint8Array): object {
   throw new Error('what answers is not a registry')
 }
 
-/** Of an answer that does not fit not even the hash is told to somebody who may not know what is there. */
+/** A terse error leaves out the hash found: it would tell an outsider about a file that they may not read. */
 function assertHash(bytes: Uint8Array, sha256: string, { egress = EVERYWHERE }: Fetching): void {
   const found = createHash('sha256').update(bytes).digest('hex')
   if (found === sha256) return

@@ -12,7 +12,7 @@ export interface KeptFetches {
   prune(places: readonly string[]): void
 }
 
-/** Keeps fetches below a directory, each with the hash of its own text, so that a torn file is no answer. */
+/** Caches fetched objects below a directory, each with the hash of its text, so that a torn file is not used. */
 export function keepFetches(directory: string): KeptFetches {
   const nameOf = (place: string) => `${hash('sha256', place)}.json`
   return {

@@ -29,7 +29,7 @@ export interface FileReading {
   /** What generators of kustomizations read that is no manifest, by path. */
   readonly siblings?: ReadonlyMap<string, Uint8Array>
   readonly links: readonly string[]
-  /** Names that were not read although somebody may have meant them. */
+  /** Names that were skipped although the author may have meant them to be read. */
   readonly passed?: readonly PassedName[]
   /** The text of `.croftignore` at the top. */
   readonly ignore?: string
@@ -149,7 +149,7 @@ export function readFiles(reading: FileReading): Revision {
     incomplete: composed.incomplete,
     unread,
   })
-  // Each place once: whoever asks again must not pay again.
+  // Cache by place: a repeated question costs nothing.
   const found = new Map<string, ReturnType<typeof objectsAt>>()
   const whole: Revision = {
     ...revision,
@@ -179,14 +179,14 @@ function inHand(files: readonly SourceFile[], siblings: FileReading['siblings'])
 }
 
 /**
- * What a kustomization brings. One in a subdirectory of which nothing is ours is somebody else's (of an application,
- * for Flux): what croft cannot build of it is worth a word and stops nothing. What it could not build may be ours too:
- * then what it does not bring would be taken for removed.
+ * Returns the documents that a kustomization brings. One in a subdirectory without any of our kinds is foreign (an
+ * application, for Flux): what croft cannot build of it is a warning. A part that could not be built may hold our
+ * kinds; without its error, its objects would count as removed.
  */
 function broughtBy({ file, documents, findings, spans }: BuiltRoot, mayDeclare: () => readonly string[]) {
   const brought = documents.map((one) => ({ file: one.file, through: file, judged: judgeDocument(one.read) }))
   const ours = brought.some(({ judged }) => judged.some(({ outcome }) => outcome !== 'ignored'))
-  // Whose something is that was not built to its end nobody can say.
+  // An incomplete build does not show whether its objects are ours.
   const whole = !findings.some(({ code }) => code === 'too-large')
   const foreign = file.includes('/') && whole && !ours && (findings.length === 0 || !mayDeclare().some(spans))
   return { brought, foreign }

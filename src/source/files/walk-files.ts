@@ -14,7 +14,7 @@ export interface Walked {
   readonly files: readonly WalkedFile[]
   /** Symbolic links to what might have been a manifest: never followed. */
   readonly links: readonly string[]
-  /** Names that were not read although somebody may have meant them. */
+  /** Names that were skipped although the author may have meant them to be read. */
   readonly passed: readonly PassedName[]
   /** Links, and templates by their name. */
   readonly unread: readonly UnreadPath[]
@@ -33,7 +33,7 @@ export const SYMBOLIC_LINK = 'a symbolic link'
 const MANIFEST = /\.(?:yaml|yml|json)$/i
 const TEMPLATE = /\.(?:yaml|yml|json)\.(?:j2|jinja2?|tmpl|tpl|gotmpl|erb|template)$/i
 
-/** Why a name is passed over; undefined where it is read, or nobody would think of reading it. */
+/** Returns why a name is skipped; undefined if it is read, or if it is clearly no manifest. */
 export function passedOver(name: string, isDirectory: boolean): string | undefined {
   if (TEMPLATE.test(name)) return 'a template by its name, no manifest before it is rendered'
   if (!name.startsWith('.') || name === '.git') return undefined

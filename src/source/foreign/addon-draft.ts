@@ -7,7 +7,7 @@ import type { Fields } from './reading.ts'
 
 export const ADDON = addon as Kind
 
-/** Why nothing became of what is for a cluster that nobody named. */
+/** The reason for an object that has no cluster: none was named. */
 export const NO_CLUSTER = 'nothing says which Cluster it is for; name it with --cluster'
 
 const EXACT = /^v?[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:[-+][0-9A-Za-z.-]+)?$/
@@ -23,7 +23,7 @@ export interface ForeignChart {
   readonly values?: Fields
 }
 
-/** An add-on with somebody's chart. A version that is a range, or none, is refused: croft installs what Git names. */
+/** Drafts an add-on with the chart. Refuses a version that is a range or absent: croft installs what Git names. */
 export function chartAddon(name: string, cluster: string, of: ForeignChart): DraftManifest | { readonly why: string } {
   if (of.version === undefined || !EXACT.test(of.version))
     return {
@@ -48,7 +48,7 @@ export function chartAddon(name: string, cluster: string, of: ForeignChart): Dra
         version: of.version,
         ...(of.values === undefined || Object.keys(of.values).length === 0 ? {} : { values: of.values }),
       },
-      // It is there already: its objects are taken over and not made anew.
+      // The objects exist already: adopt them instead of creating them.
       adopt: true,
     },
   }

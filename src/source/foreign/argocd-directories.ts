@@ -3,7 +3,7 @@ import { documentsIn } from './documents.ts'
 import { wordOf } from './gitops.ts'
 import type { ForeignFile } from './reading.ts'
 
-/** More patterns, or directories, than this are no set that somebody wrote for people. */
+/** More patterns or directories than this are not read: people write fewer. */
 const MOST = 200
 const MOST_PATTERNS = 50
 
@@ -60,7 +60,7 @@ export function fileElements(
     if (documents === undefined) return `${path}, which its generator reads, is not YAML or JSON`
     const directory = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
     const place = { ...elementOf(directory), 'path.filename': path.slice(directory === '' ? 0 : directory.length + 1) }
-    // Without goTemplate the place is `path`, with it `path.path`; a file is never a place of its own.
+    // Without goTemplate the parameter is `path`, with it `path.path`. It is the directory of the file.
     for (const document of documents.flat())
       elements.push({ ...flattened({ ...values, ...asFields(document) }), ...place })
   }
@@ -103,7 +103,7 @@ function trimmed(path: string): string {
   return path.replace(/^(?:\.?\/)+|\/+$/g, '')
 }
 
-/** As Go's path.Match, of which directories use `*` and `?`: neither crosses a slash. */
+/** Matches as Go's path.Match does. Directories use only `*` and `?` of it, and neither crosses a slash. */
 function matches(pattern: string, directory: string): boolean {
   const [wanted, given] = [pattern.split('/'), directory.split('/')]
   return wanted.length === given.length && wanted.every((part, index) => fits(part, given[index] ?? ''))

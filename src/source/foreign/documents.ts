@@ -6,7 +6,7 @@ import type { ForeignFile } from './reading.ts'
 
 const READ = new WeakMap<ForeignFile, readonly unknown[] | undefined>()
 
-/** The documents of a file, which is parsed once, whoever asks. They are not to be changed. */
+/** Returns the documents of a file, parsed once and shared by all callers. Do not change them. */
 export function documentsOf(file: ForeignFile): readonly unknown[] | undefined {
   if (!READ.has(file)) READ.set(file, documentsIn(file.text))
   return READ.get(file)

@@ -106,7 +106,7 @@ function realPath(manifest: DraftManifest, path: readonly PathStep[]): readonly 
     if (value === null || typeof value !== 'object') return real
     real.push(step)
     value = (value as Record<PathStep, unknown>)[step]
-    // It is missing, and nobody can make it up: what it is missing from goes.
+    // The field is missing and cannot be invented: leave out the object that lacks it.
     if (value === undefined) return real.slice(0, -1)
   }
   return real

@@ -109,7 +109,7 @@ test('what no Kustomization applies, and one that cannot be built, are named', (
     'apps/kustomization.yaml': 'resources: []\n',
     'flux/cluster.yaml': ks('apps', 'apps'),
   })
-  // Nothing names web.yaml any more: it stands for itself.
+  // Without its Kustomization, web.yaml is read as a separate file.
   assert.equal(idle.addons.length, 1)
   const unnamed = read({ ...REPOSITORY, 'old/release.yaml': RELEASE.replaceAll('name: web', 'name: old') })
   assert.match(unnamed.why, /HelmRelease old \(old\/release\.yaml\): no Kustomization among the files applies it/)

@@ -8,7 +8,7 @@ export interface FluxVariables {
   readonly elsewhere: readonly string[]
 }
 
-/** An object with its variables filled in, and the names of those that nobody here knows. */
+/** An object with its variables filled in, and the names of those without a known value. */
 export interface Substituted {
   readonly object: Readonly<Record<string, unknown>>
   readonly unknown: readonly string[]

@@ -13,7 +13,7 @@ function reading(format: ForeignFormat, files: Readonly<Record<string, string>>,
   const given: readonly ForeignFile[] = Object.entries(files).map(([path, text]) => ({ path, text }))
   const read = format.read(given, cluster === undefined ? {} : { cluster })
   assert.ok(!('problem' in read), 'problem' in read ? read.problem : '')
-  // Whatever became of it is valid as it stands.
+  // All drafts must be valid as printed.
   const revision = readTexts({ 'a.yaml': printDrafts(read.drafts) })
   assert.deepEqual(errorsOf(revision), [], printDrafts(read.drafts))
   return read

@@ -1,13 +1,13 @@
 import type { Draft } from './draft.ts'
 
-/** One thing of somebody else's files that has no place in a manifest, and why. */
+/** A part of the foreign files that has no place in a manifest, with the reason. */
 export interface NotCarried {
   /** `proxmox_virtual_environment_vm.web`, `Deployment web`, `inventory.yml`. */
   readonly what: string
   readonly why: string
 }
 
-/** What was taken from somebody else's files, and what was not. */
+/** Drafts made from foreign files, and the parts left out. */
 export interface ForeignReading {
   readonly drafts: readonly Draft[]
   readonly notCarried: readonly NotCarried[]
@@ -32,7 +32,7 @@ export interface ForeignFormat {
   readonly name: string
   /** What a person gives to it. */
   readonly about: string
-  /** Files of a directory that it reads besides .yaml, .yml and .json. */
+  /** Files of a directory that it reads, in addition to .yaml, .yml and .json. */
   readonly names?: RegExp
   /** The apiVersions of objects in a repository that this format is for. */
   readonly groups?: RegExp

@@ -9,7 +9,7 @@ import { kubemox } from './formats/kubemox.ts'
 import { terraform } from './formats/terraform.ts'
 import type { ForeignFormat } from './reading.ts'
 
-/** Every format of somebody else's files that `croft import` reads: one file in formats/, one page in docs/import/. */
+/** All foreign formats that `croft import` reads: one file in formats/, one page in docs/import/. */
 export const FORMATS: readonly ForeignFormat[] = [
   argocd,
   clusterApi,

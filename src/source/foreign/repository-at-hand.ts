@@ -21,7 +21,7 @@ export interface RepositoryAtHand {
 export type DirectoryShape =
   | { readonly is: 'manifests'; readonly nested: boolean }
   | { readonly is: 'kustomization' }
-  /** A chart of one dependency and nothing of its own, which only carries values. */
+  /** A chart with one dependency and no templates, which only carries values. */
   | { readonly is: 'wrapper'; readonly chart: WrappedChart }
   | { readonly is: 'chart' }
   | { readonly is: 'nothing' }
@@ -35,7 +35,7 @@ export interface WrappedChart {
   readonly key: string
 }
 
-/** `named`: every address with the directories that somebody says it has. An address is this repository if it has them all. */
+/** `named`: URLs with the directories said to be there. A URL is this repository if all of them are here. */
 export function repositoryAtHand(
   files: readonly ForeignFile[],
   named: readonly { readonly url: string; readonly path: string }[],

@@ -63,7 +63,7 @@ test('[S-24] [S-02] a commit that is not there, a place that is not there and an
 })
 
 test('nothing of it is left on the disk', async () => {
-  // Of its own: other tests use the common one at the same time.
+  // Use a separate directory: other tests use the common one at the same time.
   const temporary = mkdtempSync(join(tmpdir(), 'croft-left-'))
   const { TMPDIR: common } = process.env
   process.env.TMPDIR = temporary

@@ -35,8 +35,8 @@ export async function fetchCommit(
 }
 
 /**
- * The objects there. Only that commit is fetched, into a repository that is thrown away: its name is the hash of all that
- * is in it, so whoever answers can give nothing else.
+ * Returns the objects at a commit. Fetches only that commit, into a temporary repository. The commit id is a hash of
+ * the content, so no server can substitute other files.
  */
 export async function objectsAtCommit(
   { url, commit, path }: GitPlace,
@@ -54,7 +54,7 @@ export async function objectsAtCommit(
   try {
     await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })
     await fetchCommit(directory, url, commit, defined({ allowLocal, alone, signal }))
-    // No more of a large repository is read than the part that is meant, and what its overlays name.
+    // Read only the wanted part of a large repository, and the paths that its overlays name.
     const slash = path.indexOf('/')
     const [top, below] = slash < 0 ? ['.', path] : [path.slice(0, slash), path.slice(slash + 1)]
     const revision = await readCommit(directory, commit, defined({ path: top, places: [below], reader, ...common }))

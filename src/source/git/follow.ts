@@ -25,10 +25,10 @@ export type Following =
   | { readonly follow: 'nothing'; readonly reason: 'unreachable' | 'empty'; readonly message: string }
 
 /**
- * The last good revision stays until a better one comes. A repository that cannot be reached, a file that cannot be
- * read and a tree that has suddenly lost everything look like deletions and are not. Whether single refused objects
- * keep a revision back is for whoever knows all sources. A first revision that is broken is followed as far as it can be
- * read, and nothing may be deleted from it.
+ * Decides whether to follow a revision. The last good one stays until a better one comes: an unreachable repository, an
+ * unreadable file and a tree that suddenly lost everything look like deletions and are not. Whether single refused
+ * objects hold a revision back is decided by the caller, which knows all sources. A broken first revision is followed
+ * as far as it can be read, and nothing may be deleted because of it.
  */
 export function judgeRevision(lastGood: RevisionFacts | undefined, look: Polled): Following {
   if (look.saw === 'nothing') {

@@ -60,7 +60,7 @@ export interface PushOptions {
   }
 }
 
-/** Pushes a commit to a branch of its own. A branch of that name that is something else stays: nothing is forced. */
+/** Pushes a commit to a new branch. If the branch exists with other content, it stays: the push is never forced. */
 export async function pushBranch({
   mirror,
   remote,

@@ -18,8 +18,8 @@ export interface LogPlace {
 }
 
 /**
- * Reads commits as they are stored. A merge counts as what it brought to the branch: the commits of the side that was
- * merged never were in force. A place that is in no repository has no history.
+ * Reads commits as they are stored. A merge counts as the change that it made to the branch: croft never followed the
+ * commits of the merged side. A path outside a repository has no history.
  */
 export function gitLog(find: () => Promise<LogPlace | undefined>, readCommit: ReadCommit): RevisionLog {
   let known: Promise<LogPlace | undefined> | undefined

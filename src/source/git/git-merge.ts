@@ -12,7 +12,7 @@ interface Reach {
   readonly signal?: AbortSignal
 }
 
-/** Brings one ref of the remote into our mirror, beside the branches. The ref is one of ours, never somebody's text. */
+/** Fetches one ref of the remote into our mirror, outside the branches. croft makes the ref's name, never a user. */
 export async function fetchRef(ref: string, reach: Reach): Promise<void> {
   const { mirror, remote, allowLocal = false, access = {}, signal } = reach
   const { prepare, ...settings } = access

@@ -1,12 +1,12 @@
 /** Why an address may not be given to git, or undefined when it may. Refused before git is started. */
 export function refusedRemote(url: string, allowLocal = false): string | undefined {
-  // Nothing but a path begins so, whatever characters a person's folders have.
+  // Only a local path begins with a slash, and folders may have any characters.
   if (allowLocal && /^\/[^\u0000-\u001f\u007f]*$/.test(url) && url.length <= 4096 && !/\/\.\.?(?:\/|$)/.test(url))
     return undefined
   if (url.length === 0 || url.length > 1000 || /[\u0000-\u0020\u007f]/.test(url))
     return 'it is empty, too long or has spaces or control characters'
   if (url.startsWith('-')) return 'it begins with a dash'
-  // Whoever fetches it goes up by these: an address that begins as one that is allowed would end elsewhere.
+  // Git resolves these segments: a URL that begins with an allowed prefix would end elsewhere.
   if (/(?:^|[/:])(?:\.|%2e){1,2}(?:\/|$)/i.test(url.replaceAll(/%2f/gi, '/'))) return 'it leads up by . or ..'
   if (/^https:\/\/[A-Za-z0-9.-]+(?::[0-9]{1,5})?\/[A-Za-z0-9._~%/+@-]+$/.test(url)) return undefined
   if (/^https:\/\/[^/]*@/.test(url)) return 'it carries a user or a password; use a credential helper'

@@ -12,7 +12,7 @@ export class GitFailed extends Error {
   }
 }
 
-/** Configuration that holds whatever a repository or a user has set: nothing of the repository is ever run. */
+/** Settings that override the repository's and the user's: git runs no program that a repository names. */
 const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -23,7 +23,7 @@ const SETTINGS = [
   'protocol.https.allow=always',
   'protocol.ssh.allow=always',
   'http.followRedirects=false',
-  // The bytes of a file are those of its commit, whatever the person's configuration makes of them elsewhere.
+  // Read a file's bytes exactly as committed; the user's configuration must not convert them.
   'core.autocrlf=false',
   'core.eol=lf',
   'core.attributesFile=/dev/null',
@@ -124,7 +124,7 @@ const OWN_ENVIRONMENT = [
   'no_proxy',
 ]
 
-/** git needs this and no more: a GIT_DIR of the caller, or a proxy command, would lead it elsewhere. */
+/** git gets only these variables: the caller's GIT_DIR, or a proxy command, would lead it elsewhere. */
 function environment({ sshCommand = 'ssh -oBatchMode=yes', alone }: GitRun): NodeJS.ProcessEnv {
   const kept = alone === undefined ? [...ENVIRONMENT, ...OWN_ENVIRONMENT] : ENVIRONMENT
   const env: NodeJS.ProcessEnv = {}

@@ -175,7 +175,7 @@ test('[S-07] hooks, filters, submodules and links of a repository are not run, f
   git(origin, '-c', 'core.hooksPath=/dev/null', 'commit', '-qm', 'two')
   const mirror = join(folder(), 'mirror')
   await fetchMirror(origin, mirror, { allowLocal: true })
-  // Even a hook that somebody puts beside our own copy is not run.
+  // A hook in our mirror is not run either.
   mkdirSync(join(mirror, 'hooks'), { recursive: true })
   writeFileSync(join(mirror, 'hooks/reference-transaction'), `#!/bin/sh\ntouch ${canary}\n`, { mode: 0o755 })
   git(origin, '-c', 'core.hooksPath=/dev/null', 'commit', '-qm', 'three', '--allow-empty')

@@ -20,7 +20,7 @@ interface Common {
   readonly sshCommand?: string
 }
 
-/** The commit that a branch, tag or commit name stands for. */
+/** Returns the commit that a branch, tag or commit name refers to. */
 export async function resolveCommit(repository: string, ref: string, options: Common = {}): Promise<string> {
   const refused = refusedRef(ref)
   if (refused !== undefined)
@@ -181,7 +181,7 @@ interface Blob {
   readonly blob: string
 }
 
-/** What of a listing is to be read. Sizes are in it, so that nothing over a limit is ever loaded. */
+/** Selects the entries of a listing to read. The listing has sizes, so that a blob over the limit is never loaded. */
 function wanted(listing: string, prefix: string) {
   const blobs: Blob[] = []
   const refused: SourceFile[] = []

@@ -11,7 +11,7 @@ export interface MirrorOptions {
   readonly tags?: boolean
 }
 
-/** Mirrors of which this process has removed the locks that an earlier one left. */
+/** Mirrors whose stale locks, left by an earlier process, this process has removed. */
 const unlocked = new Set<string>()
 
 /** Brings the branches of a remote into a bare repository beside us. Nothing is checked out, nothing is run. */
@@ -31,8 +31,8 @@ export async function fetchMirror(url: string, directory: string, options: Mirro
 }
 
 /**
- * Fetches the mirror anew beside the old one, and exchanges them. A mirror can be had again: whatever broke it, it must not
- * stop its source. Returns false if the remote does not answer, or has no such reference: then the mirror is not the cause.
+ * Fetches a new mirror beside the old one, then swaps them. A mirror can be fetched again, so a broken one must not
+ * stop its source. Returns false if the remote does not answer or lacks the ref: then the mirror is not the cause.
  */
 export async function renewMirror(
   url: string,

@@ -26,11 +26,11 @@ export interface FollowOptions {
   readonly allowLocal?: boolean
   /** Commits must be signed by one of these, and history only goes forward. */
   readonly signers?: Signers
-  /** The commit that was in force when we were last here. It stays in force where the newest cannot be followed. */
+  /** The commit that was followed before this process started. It stays current if the newest cannot be followed. */
   readonly lastGood?: string
-  /** The commit that is in force now: one that was only read binds nobody. */
+  /** The commit that is followed now; one that was only read has no effect. */
   readonly inForce?: () => string | undefined
-  /** The commit that was read last and is in force or waits. One that was read and given up is read again. Absent: the last one read. */
+  /** The commit read last that is followed or waits; one that was given up is read again. Absent: the last one read. */
   readonly newest?: () => string | undefined
   /** A step back in history that a person has allowed, by its commit. */
   readonly mayReturnTo?: (commit: string) => boolean
@@ -47,19 +47,19 @@ export interface FollowOptions {
   }
 }
 
-/** What a look at the repository means for what is in force. */
+/** The result of a look at the repository. */
 export type Followed =
   | {
       readonly is: 'new'
       readonly revision: Revision
       readonly facts?: CommitFacts
       readonly trouble?: RepositoryProblem
-      /** What was in force when we were last here, where something newer was found at once. */
+      /** The revision followed before this process started, if this first look also found a newer one. */
       readonly before?: { readonly revision: Revision; readonly facts?: CommitFacts }
     }
   /** Nothing new. */
   | { readonly is: 'same' }
-  /** The newest cannot be followed: what was in force stays in force. */
+  /** The newest cannot be followed: the current one stays. */
   | ({ readonly is: 'kept' } & RepositoryProblem)
 
 export interface RepositoryProblem {
@@ -89,7 +89,7 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
   const read = (commit: string, signal: AbortSignal) =>
     readCommit(mirror, commit, { signal, cache, reader, ...(path === undefined ? {} : { path }) })
 
-  /** Why this commit is not to be trusted, whatever it says. */
+  /** Returns why this commit is not trusted, regardless of its content. */
   const refuse = async (commit: string, signal: AbortSignal): Promise<RepositoryProblem | undefined> => {
     if (signers === undefined) return undefined
     const unsigned = await refusedSignature(mirror, commit, signers, signal)
@@ -112,10 +112,10 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
   }
 
   const name = options.tags === true ? `refs/tags/${ref}` : ref
-  /** How often in a row a look failed although the mirror was new, or could not be made anew. */
+  /** Consecutive failures with a mirror that was just renewed, or could not be renewed. */
   let failed = 0
 
-  /** A mirror that git cannot use is fetched anew. In vain: it is tried again after ever more looks. */
+  /** Renews a mirror that git cannot use. If that does not help, the next renewal waits for ever more looks. */
   const withMirror = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     try {
       const done = await work()
@@ -162,7 +162,7 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
   return {
     changes: (between, signal) => changedFiles(mirror, between, defined({ path, signal })),
     async look(signal) {
-      // What was in force before we were started is in force again, before anything newer is judged against it.
+      // Restore the commit that was followed before this process started, then judge newer ones against it.
       const begun = remembered === undefined || lastGood !== undefined ? undefined : await again(remembered, signal)
       const seen = await newest(signal)
       if (begun === undefined) return seen
@@ -180,8 +180,8 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
       lastGood = factsOf(known.revision)
       return known
     } catch (error) {
-      // The mirror is gone or does not hold it any more: then the newest is judged as a first one.
-      // What was in force once may be too much on a smaller computer; the newest is then judged for itself.
+      // Without the old commit, the newest is judged as a first one: the mirror lacks it (GitFailed), or it is too
+      // large for this computer (TooCostly).
       if (error instanceof GitFailed || error instanceof TooCostly) return undefined
       throw error
     }

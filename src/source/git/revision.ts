@@ -6,14 +6,14 @@ import type { KnownObjects, WaitingFor, WantedRead } from '../../model/waiting.t
 import type { DefinedApi, LateInstances } from '../compose/api.ts'
 import type { Doubtful } from '../doubtful.ts'
 
-/** An object that croft does not read: somebody else's, or not a manifest at all. */
+/** An object that croft does not read: foreign, or not a manifest. */
 export interface Ignored {
   readonly file: string
   readonly line: number
   readonly apiVersion: string
   readonly kind: string
   readonly note?: string
-  /** The source that it is kept to: nobody else may use it. */
+  /** The only source that may use it. */
   readonly of?: string
 }
 
@@ -49,7 +49,7 @@ export interface Revision {
   readonly waiting?: readonly WaitingFor[]
   /** Objects of clusters that its values come from. */
   readonly reads?: readonly WantedRead[]
-  /** The same without the instances of which something waits, and these: for whoever passes it on as data. */
+  /** The revision without its late instances, and those instances apart: plain data, to pass to another process. */
   readonly late?: { readonly base: Revision; readonly instances: LateInstances; readonly expanded: ExpandedInstances }
   /** The same by what was seen of the world. */
   settle?(known: KnownObjects): Revision
@@ -57,7 +57,7 @@ export interface Revision {
   prepare?(known: KnownObjects): Promise<void>
   /** Kinds that files here define themselves. */
   readonly apis?: readonly DefinedApi[]
-  /** What was refused, without its mistakes: for whoever wants to hear of all others at once. */
+  /** Refused objects without their problems, for a caller that lists the problems of all others at once. */
   doubtful?(): readonly Doubtful[]
   /** Where a field of a declaration stands in the source. */
   locate(declaration: Declaration, path: FieldProblem['path']): Origin
@@ -71,7 +71,7 @@ export interface Revision {
   grantOf?(declaration: Declaration): Grant | undefined
   /** The same for a key that could not be read. */
   unreadableOf?(key: ResourceKey): Grant | undefined
-  /** Sources with a grant of which something could not be read. */
+  /** Granted sources that could be read only in part. */
   readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
   /** Where this source is, for a record of who declared something. */
   readonly place?: string
@@ -92,7 +92,7 @@ export interface ExpandedInstances {
   readonly reads: readonly WantedRead[]
 }
 
-/** The revision with a change that also holds for whatever it becomes by what is seen of the world. */
+/** Returns the revision with a change that is applied again to each result of `settle`. */
 export function changedRevision(revision: Revision, change: (revision: Revision) => Revision): Revision {
   const { settle } = revision
   const next = change(revision)

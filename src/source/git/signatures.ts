@@ -18,7 +18,7 @@ export async function refusedSignature(
   const settings = ssh
     ? [`gpg.ssh.allowedSignersFile=${signers.allowedSigners}`, 'gpg.minTrustLevel=undefined', 'gpg.program=false']
     : ['gpg.ssh.program=false']
-  // Whoever can sign in a way that was not asked for is nobody.
+  // Disable the other signature formats: their signers are not trusted.
   settings.push('gpg.x509.program=false')
   const git = (...args: readonly string[]) =>
     runGit({
@@ -43,8 +43,8 @@ export async function refusedSignature(
 }
 
 /**
- * Is the key accepted today? git asks whether it was on the day that the commit names, and whoever has an old key can
- * write down any day.
+ * Reports whether the key is accepted today. git checks the date that the commit names, and the owner of an expired key
+ * can write any date.
  */
 async function isSignedNow(commit: Buffer, signers: string): Promise<boolean> {
   const { signature, payload } = takenApart(commit)
@@ -53,7 +53,7 @@ async function isSignedNow(commit: Buffer, signers: string): Promise<boolean> {
   try {
     const file = join(room, 'signature')
     await writeFile(file, signature)
-    // Where nobody can judge it, it does not count.
+    // A signature that cannot be verified does not count.
     const by = await signedBy(signers, 'git', file, payload).catch(() => undefined)
     return by?.is === 'signed'
   } finally {

@@ -42,7 +42,7 @@ export function createWebhookDoor(sources: readonly Hooked[]): (push: Push) => P
     if (!isAuthentic(named, body, hooked.secret)) return refuse(401, 'the signature is missing or wrong')
     const event = eventOf(named)
     if (event === 'other' || (event === 'pull' && hooked.pulls !== true)) return { take: 'ignore' }
-    // The number of a delivery is not signed, the body is: whoever replays one under a new number is known by it.
+    // Detect a replay under a new delivery number by the body's hash: only the body is signed.
     const marks = [`body ${createHash('sha256').update(body).digest('hex')}`, deliveryOf(named)]
     if (marks.some((mark) => mark !== undefined && seen.has(`${source} ${mark}`)))
       return refuse(409, 'this delivery was seen before')
@@ -55,7 +55,7 @@ export function createWebhookDoor(sources: readonly Hooked[]): (push: Push) => P
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** Is the body from somebody who knows the secret? Compares in a time that does not depend on where they differ. */
+/** Reports whether the body is signed with the secret. Compares in constant time. */
 export function isAuthentic(headers: Headers, body: Uint8Array, secret: Secret): boolean {
   const key = secret.word()
   // An empty secret would sign for everybody.

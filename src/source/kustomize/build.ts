@@ -51,7 +51,7 @@ export interface Built {
 /** In the order of kustomize. */
 export const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
-/** Files that are in hand: manifests as text, and whatever else generators name as bytes. */
+/** Loaded files: manifests as text, and files that generators name as bytes. */
 export interface FilesInHand {
   readonly texts: ReadonlyMap<string, string>
   readonly bytes?: ReadonlyMap<string, Uint8Array>
@@ -97,8 +97,8 @@ export function buildKustomization(hand: FilesInHand, top = '', budget?: Budget)
 }
 
 /**
- * Works on files that are all in hand, by their paths from the top (`../` for what is above it): nothing is fetched,
- * nothing is run. Each document keeps its text and line, so that whatever is wrong with it is told where it was written.
+ * Builds from loaded files, by their paths from the top (`../` for those above it); it fetches nothing and runs
+ * nothing. Each document keeps its text and line, so that a problem is reported where it was written.
  */
 export function createKustomizer(
   { texts: files, bytes, fetched, before: earlier }: FilesInHand,
@@ -118,7 +118,7 @@ export function createKustomizer(
 
   const fileIn = (directory: string) => NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
 
-  /** What a kustomization says, where nobody is to hear what is wrong with it. */
+  /** Reads a kustomization without reporting its problems. */
   const readQuietly = (file: string): Kustomization | undefined =>
     kustomizationSchema.safeParse(readFullYaml(files.get(file) ?? '').value ?? {}).data
 

@@ -47,7 +47,7 @@ export function itemsOf(carrier: Carrier): readonly KustomizeItem[] {
   }))
 }
 
-/** Items back to documents, each where it was written; what was deleted from a List leaves a hole that nobody reads. */
+/** Turns items back into documents, each where it was written. An object deleted from a List leaves a hole. */
 export function documentsOf(items: readonly KustomizeItem[]): readonly Carrier[] {
   const byCarrier = new Map<Carrier, Map<number, ObjectFields>>()
   for (const { carrier, index, object } of items) {
@@ -153,7 +153,7 @@ export function isSelected(item: KustomizeItem, target: PatchTarget): boolean {
   )
 }
 
-/** A pattern that somebody wrote, for the whole of a text. */
+/** Reports whether an untrusted pattern matches the whole text. */
 export function fits(pattern: string, text: string): boolean {
   try {
     return foreignPattern(pattern).fits(text)

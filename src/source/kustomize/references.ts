@@ -12,7 +12,7 @@ import {
   type ObjectFields,
 } from './objects.ts'
 
-/** Lets whatever calls another object by a name that it had before call it by the name that it has now. */
+/** Updates references to renamed objects. */
 export function followNames(
   items: readonly KustomizeItem[],
   references: readonly ReferenceTable[],

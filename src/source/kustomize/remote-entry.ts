@@ -1,7 +1,7 @@
 /** What an entry of `resources` or `components` that is not in this repository names. */
 export type RemoteEntry =
   | { readonly url: string; readonly commit: string; readonly path: string }
-  /** It names a branch, a tag or nothing, all of which may mean something else tomorrow. */
+  /** It names a branch, a tag or nothing: all of them may point to another commit tomorrow. */
   | { readonly unpinned: string; readonly hint: string }
   | { readonly why: string; readonly hint: string }
 

@@ -172,7 +172,7 @@ export function setImages(
   })
 }
 
-/** Wherever an object has a list of containers, at whatever depth. */
+/** Edits the images of all container lists, at any depth. */
 function editImages(tree: unknown, edit: (value: unknown) => unknown): unknown {
   if (Array.isArray(tree)) return tree.map((one) => editImages(one, edit))
   if (!isFields(tree)) return tree

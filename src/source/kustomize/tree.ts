@@ -16,7 +16,7 @@ export interface BuiltRoot {
   readonly file: string
   readonly documents: readonly BuiltDocument[]
   readonly findings: readonly KustomizeFinding[]
-  /** Files that may belong to it. Whose parts nobody can tell, because a text is broken, has everything that is governed. */
+  /** Reports whether a file may belong to it. If a broken text hides its parts, all files below its directory may. */
   spans(path: string): boolean
 }
 
@@ -31,9 +31,9 @@ export interface BuiltTree {
 }
 
 /**
- * Builds every kustomization of a tree that stands for itself. A base that an overlay names is built as the overlay
- * says, not once more on its own; what lies below the directory of a kustomization counts only where it is named. What
- * is to be skipped stands for nothing by itself, and may still be named.
+ * Builds the root kustomizations of a tree. A base that an overlay names is built only as part of the overlay; files
+ * below a kustomization's directory count only where it names them. A skipped kustomization is no root, but others may
+ * name it.
  */
 export function buildTree(hand: FilesInHand, budget?: Budget, skip: LeftAlone = () => undefined): BuiltTree {
   const kustomizer = createKustomizer(hand, budget)

@@ -26,7 +26,7 @@ export function resolveVars(
   return items.map((item) => ({ ...item, object: editFields(item.object, config.varReference, expand, undefined) }))
 }
 
-/** `$(NAME)` alone becomes the value as it is; within a text it is written out. `$$` stands for `$`. */
+/** `$(NAME)` alone becomes the value with its type; within a text, its text form. `$$` escapes `$`. */
 function put(text: string, values: ReadonlyMap<string, unknown>): unknown {
   const whole = /^\$\(([^()]+)\)$/.exec(text)?.[1]
   if (whole !== undefined && values.has(whole)) return values.get(whole)

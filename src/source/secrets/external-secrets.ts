@@ -33,9 +33,9 @@ const storeSchema = z.looseObject({
 })
 
 /**
- * Where the External Secrets operator would find a key of a Secret. croft asks the same server, with what whoever runs it
- * has given it: the address and the credentials of a store belong to the cluster, and a repository must not send ours
- * anywhere. Undefined: no ExternalSecret makes that Secret. Pure.
+ * Returns where the External Secrets operator would find a key of a Secret. croft asks the same server with its
+ * operator's own address and credentials: those of a store belong to the cluster, and a repository must not direct ours
+ * elsewhere. Undefined: no ExternalSecret makes that Secret. Pure.
  */
 export function externalSecret(texts: readonly string[], wanted: WantedKey): ServerReference | undefined {
   const objects = texts.flatMap((one) => readDocuments(one, 'kubectl')).flatMap(({ value }) => objectsOf(value))

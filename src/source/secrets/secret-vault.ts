@@ -16,8 +16,8 @@ export interface SecretVault {
 }
 
 /**
- * Opens encrypted files of one revision when they are first asked for, and remembers what is in them for as long as the
- * revision is in force. A Secret that stands in plain text is refused: whoever reads the repository knows it already.
+ * Decrypts files of one revision on first use, and caches their values while the revision is current. Refuses a Secret
+ * in plain text: everyone who reads the repository knows it.
  */
 export function openVault(
   revision: Pick<Revision, 'ignored'>,
@@ -70,7 +70,7 @@ export function openVault(
       const found = await this.find(reference)
       if (found !== undefined || !('secretRef' in reference)) return found
       const { name, namespace, key, source } = reference.secretRef
-      // A source with a grant may name no secret of a server through a document that nobody judges.
+      // A granted source must not reach a server's secret through an ExternalSecret, which croft does not judge.
       return source === undefined ? fromExternalSecrets(name, namespace, key) : undefined
     },
   }

@@ -23,8 +23,8 @@ type SopsLeaf = { readonly leaf: string | number | boolean | null; readonly writ
 export type SopsValue = string | number | boolean | null | readonly SopsValue[] | { readonly [key: string]: SopsValue }
 
 /**
- * Opens the values of a file with its data key and checks its code over all of them, in order. Whatever does not fit is
- * an error: a value that should be encrypted and is not, one that was moved to another key, one that was changed.
+ * Decrypts the values of a file with its data key and checks its MAC over all of them, in order. Throws on any
+ * mismatch: a plain value that should be encrypted, a value moved to another key, or a changed one.
  */
 export function openTrees(trees: readonly SopsTree[], metadata: SopsMetadata, key: Uint8Array): readonly SopsValue[] {
   const hash = createHash('sha512')

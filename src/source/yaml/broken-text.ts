@@ -6,8 +6,8 @@ const OF_KUBERNETES =
 const OURS = /(?:croft\.dev|crossplane\.io|kro\.run)\//
 
 /**
- * Is a text that nobody can read no declaration of ours, however it is mended? Only then may it be passed over: what is
- * missing from a file of ours proves nothing, and garbage in the place of a declaration names nothing at all.
+ * Returns why an unreadable text cannot be a declaration of ours, however it is corrected; undefined if it may be one.
+ * Only the former may be skipped: a broken declaration of ours must not count as removed.
  */
 export function brokenOfOthers(text: string): string | undefined {
   const plain = plainText(text)
@@ -39,7 +39,7 @@ export function namesOurs(text: string): boolean {
   return namesOurGroup(text) || kinds.some((kind) => KINDS.some((known) => known.kind === kind))
 }
 
-/** A document that names a group of ours may be somebody's machine, whatever else is wrong with it. */
+/** Reports whether a document names one of our groups. It may be a machine, even if the rest is broken. */
 export function namesOurGroup(text: string): boolean {
   return OURS.test(plainText(text))
 }

@@ -11,7 +11,7 @@ export interface YamlFinding {
   readonly offset: number
   readonly message: string
   readonly hint?: string
-  /** syntax: nobody can read it. strict: other readers might, and might read something else. */
+  /** syntax: unreadable. strict: other readers might read it, perhaps differently. */
   readonly weight: 'syntax' | 'strict'
 }
 
@@ -49,7 +49,7 @@ export function readFullYaml(text: string, dialect: Dialect = 'strict'): FullYam
   return { value, findings }
 }
 
-/** Git writes both sides into the file, and each of its lines would be an error of its own. */
+/** Reports the conflict once. Git writes both sides into the file, and each of its lines would be a separate error. */
 function mergeConflict(offset: number): YamlFinding {
   return {
     code: 'merge-conflict',
@@ -90,8 +90,8 @@ function findingOf(error: YamlError, text: string, template: () => boolean): Yam
 }
 
 /**
- * `host: a` with a deeper `memory: 4Gi` under it is to YAML one long value with a colon in it, and what its reader says of
- * that, at the line above, helps nobody. Answers where the deeper line begins.
+ * Returns the start of a deeper line below a value. YAML reads `host: a` with a deeper `memory: 4Gi` under it as one
+ * long value with a colon in it, and the library's message, for the line above, does not explain that.
  */
 function deeperLine(text: string, offset: number): number | undefined {
   const start = text.lastIndexOf('\n', offset - 1) + 1

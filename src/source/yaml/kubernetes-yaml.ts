@@ -17,7 +17,7 @@ const WHOLE = /^[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)$/
 const FRACTION = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
 const UNENDING = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
 
-/** What stands there without quotes, as a value. Undefined: a number that cannot be kept, which nobody should guess. */
+/** Returns the value of an unquoted scalar. Undefined: a number that cannot be represented exactly. */
 export function plainScalar(source: string, dialect: Exclude<Dialect, 'strict'>): unknown {
   if (Object.hasOwn(WORDS, source)) return WORDS[source]
   if (dialect === 'kubectl' && Object.hasOwn(OLD_WORDS, source)) return OLD_WORDS[source]

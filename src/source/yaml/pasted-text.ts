@@ -4,7 +4,7 @@ interface PastingSlip {
   readonly hint: string
 }
 
-/** What comes along when YAML is copied from a page, and what YAML's own reader says of it helps nobody. */
+/** Mistakes from pasting YAML off a web page. The library's messages do not explain them. */
 const SLIPS: readonly PastingSlip[] = [
   {
     pattern: /(?<=^[ \t]*)[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]/m,

@@ -15,7 +15,7 @@ export interface FileAt {
   readonly commit?: string
 }
 
-/** Trees are built only for documents that somebody asks about, which is nearly none: positions cost most of reading. */
+/** Parsed trees of the few documents that need positions: computing those is most of the cost of reading. */
 const trees = new WeakMap<SourceDocument, Document | null>()
 
 /** What is needed of a judged object to find a field of it. */
@@ -62,7 +62,7 @@ export function plainProblem(declaration: Declaration, problem: FieldProblem): P
   }
 }
 
-/** A problem with the writing itself. In a file of another program it stops nobody. */
+/** Reports a syntax problem. In a foreign file it is only a warning. */
 export function findingAt(judged: JudgedObject, finding: YamlFinding, at: FileAt): Problem {
   const origin = originAt(judged.document, finding.offset, at)
   const severity = judged.outcome === 'ignored' ? 'warning' : 'error'
@@ -127,8 +127,8 @@ interface YamlPosition {
 }
 
 /**
- * Where a field stands in the source. Reads as forgivingly as the kinds do: a list of one stands for its element and
- * an element for a list of one, and a field may stand under its other name.
+ * Finds a field's position in the source. As lenient as the kinds are: a list of one and its element are
+ * interchangeable, and a field may have its alias.
  */
 function locate(
   document: Document,

@@ -10,8 +10,8 @@ const OPENS = /^( *)((?:- +)*)(?:(?:"[^"]*"|'[^']*'|[^\s'"#[\]{},&*!|>%@`-][^'"#
 const BLOCK = /^( *)(?:- +)*(?:[^#]*?:[ \t]+)?[|>][-+0-9]*[ \t]*(?:#.*)?$/
 
 /**
- * YAML wants the lines of a quoted value deeper than its key; readers in Go, kubectl's among them, do not look. Indents
- * such lines deeper, which says the same: the indentation is no part of the value. Undefined: no line is to be moved.
+ * YAML requires the lines of a quoted value to be deeper than its key; readers in Go, kubectl's among them, do not
+ * check. Indents such lines, which leaves the value unchanged. Undefined: no line needs it.
  */
 export function deeperQuotes(text: string): DeeperQuotes | undefined {
   const lines = text.split('\n')

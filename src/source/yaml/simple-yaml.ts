@@ -5,9 +5,9 @@ export const NOT_SIMPLE: unique symbol = Symbol('not simple')
 
 /**
  * Reads the YAML that manifests are nearly always written in (block maps and lists, one-line scalars, literal blocks,
- * small flow collections) some twenty times faster than the full reader. It never guesses: whatever is not plainly in
- * the subset, broken or merely unusual, gives NOT_SIMPLE and goes to the full reader, which also finds the errors. A
- * property test holds the two against each other.
+ * small flow collections) some twenty times faster than the full reader. It never guesses: text outside the subset,
+ * broken or merely unusual, gives NOT_SIMPLE and goes to the full reader, which also finds the errors. A property test
+ * compares the two.
  */
 export function readSimpleYaml(text: string): unknown {
   if (text.includes('\t')) return NOT_SIMPLE

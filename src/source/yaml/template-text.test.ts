@@ -98,6 +98,6 @@ test('every file below a kustomization is named: what it builds, what it uses an
     problems.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
   const message = 'template this kustomization is a template with {{ }}, no manifest before it is rendered'
   assert.deepEqual(told(readTexts(files)), [`warning ${message}`])
-  // Nobody can tell whether it would have brought the machine.
+  // The unread template may have declared the machine.
   assert.deepEqual(told(revision), [`error ${message}`])
 })

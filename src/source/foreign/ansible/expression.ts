@@ -184,7 +184,7 @@ function entryOf(value: unknown, key: unknown): unknown {
   return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
 }
 
-/** A map whose entries are found when somebody asks: `hostvars`. */
+/** A map whose entries are computed on access: `hostvars`. */
 export class Entries {
   readonly get: (key: string) => unknown
   constructor(get: (key: string) => unknown) {

@@ -103,7 +103,7 @@ function variableFiles(
     files: {
       groups,
       hosts,
-      // A default of a role is weaker than anything that somebody wrote down for these hosts.
+      // A role's default is weaker than any variable set for these hosts.
       defaults: new Map(defaults.filter(([name]) => name.startsWith('k3s_'))),
       loaded: new Map(loaded),
     },
@@ -111,7 +111,7 @@ function variableFiles(
   }
 }
 
-/** Of a role of its own that is about K3s. */
+/** Defaults of a role for K3s that the repository contains. */
 const ROLE_DEFAULTS = /(?:^|\/)roles\/(?:[^/]+\/)*[^/]*k3s[^/]*\/(?:[^/]+\/)*defaults\/main\.ya?ml$/
 const LOADS = /^\s*(?:-\s+)?(?:ansible\.builtin\.)?(?:include_vars|vars_files)\s*:\s*(.*(?:\n\s*-\s+[^\n:]+)*)/gm
 

@@ -27,7 +27,7 @@ export function groupOf({ groups }: InventoryDraft, name: string): GroupDraft | 
   return made
 }
 
-/** One host, or those that a pattern like `node[01:10]` stands for. Answers what stopped it. */
+/** Adds one host, or each host of a range like `node[01:10]`. Returns the problem that stopped it. */
 export function addHosts(
   into: InventoryDraft,
   group: string,
@@ -116,7 +116,7 @@ export type Variables = ReadonlyMap<string, unknown>
 export interface VariableFiles {
   readonly groups: ReadonlyMap<string, Variables>
   readonly hosts: ReadonlyMap<string, Variables>
-  /** What the roles say where nobody else does. */
+  /** Role defaults: used where no other variable is set. */
   readonly defaults?: Variables
   /** What playbooks load from a file that they name: it wins. */
   readonly loaded?: Variables

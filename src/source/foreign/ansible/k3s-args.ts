@@ -68,7 +68,7 @@ const FIELD_FLAGS = wordSet(`
   cluster-cidr cluster-domain disable disable-kube-proxy disable-network-policy flannel-backend secrets-encryption
   service-cidr tls-san
 `)
-/** Of each node, in fields of its own. */
+/** Flags with a field on each node. */
 const NODE_FIELD_FLAGS = new Set(['node-ip', 'node-external-ip', 'node-label', 'node-taint'])
 const BY_CROFT = 'croft sets it itself'
 /** Flags that are no field and may not be one of `serverFlags`. */

@@ -36,7 +36,7 @@ const REASONS: readonly (readonly [name: RegExp, why: string])[] = [
   [/^ansible_/, 'it is about Ansible itself'],
 ]
 
-/** What the playbooks take when nobody says anything: it says nothing here either. */
+/** Defaults of the playbooks: such a value means nothing here either. */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   systemd_dir: '/etc/systemd/system',
   k3s_server_location: '/var/lib/rancher/k3s',

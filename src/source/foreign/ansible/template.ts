@@ -6,11 +6,11 @@ import type { Variables } from './inventory.ts'
 /** Stands in a text for what croft could not evaluate: no file has it, because it is taken out of what is read. */
 export const HOLE = '\uffff'
 
-/** Facts of a machine are known when Ansible runs. These are no facts: the inventory says them or nobody does. */
+/** Variables that look like facts of a machine, which Ansible gathers, but that only the inventory sets. */
 const NO_FACT = /^ansible_(?:ssh_)?(?:host|port|user|connection|private_key_file|password|pass|common_args|become.*)$/
 
 export interface HostVariables {
-  /** With its expressions evaluated. Undefined: nobody says it. UNKNOWN, or a text with holes: only Ansible knows. */
+  /** The evaluated value. Undefined: not set. UNKNOWN, or a text with holes: only Ansible knows it. */
   value(name: string): unknown
   /** Every variable that an expression asked for. */
   readonly asked: ReadonlySet<string>
@@ -110,7 +110,7 @@ function piecesOf(text: string): readonly TemplatePiece[] | undefined {
   return pieces
 }
 
-/** Where an `if` stands: its branch is written, is not, or nobody knows which one is. */
+/** The state of an `if`: its branch is written, left out, or not known. */
 interface Branch {
   state: 'written' | 'left-out' | 'unknown'
   done: boolean

@@ -144,7 +144,7 @@ function changedBy(source: Readonly<Record<string, unknown>>): string | undefine
   return undefined
 }
 
-/** The value files of a source, of its own directory and by `$name` of another source, as far as they are at hand. */
+/** Reads value files of a source, from its directory and by `$name` from another source, if the repository has them. */
 function valueFilesOf(
   sources: readonly Readonly<Record<string, unknown>>[],
   source: Readonly<Record<string, unknown>>,
@@ -217,7 +217,7 @@ function set(spec: Fields, hand: RepositoryAtHand, files: readonly ForeignFile[]
   return { addons, without }
 }
 
-/** A text: why nobody can say here what the generator gives. */
+/** Returns the elements that a generator gives, or a text that says why they cannot be known here. */
 function elementsOf(
   generator: Readonly<Record<string, unknown>>,
   directories: readonly string[],

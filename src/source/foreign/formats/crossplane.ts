@@ -71,7 +71,7 @@ function cleaned(object: Readonly<Record<string, unknown>>): DraftManifest | und
   }
 }
 
-/** The API server fills these in by itself; nobody wrote them. */
+/** Removes fields that the API server sets by default; the author did not write them. */
 function writtenSpec(spec: unknown): unknown {
   if (!isFields(spec)) return spec ?? {}
   return Object.fromEntries(

@@ -23,7 +23,7 @@ function renamed(attributes: Readonly<Fields>): Fields {
   const fields: Fields = {}
   for (const [name, value] of Object.entries(attributes)) {
     if (COMPUTED_INSIDE.test(name) || isSecret(name)) continue
-    // Terraform writes -1 for a delay, and 0 for much else, that nobody set.
+    // Skip unset numbers: Terraform writes -1 for a delay, and 0 for many others.
     if (value === -1 || (value === 0 && ZERO_IS_NONE.test(name))) continue
     const inner = deep(value)
     if (!isEmpty(inner)) fields[camelCase(name)] = inner
@@ -45,7 +45,7 @@ function deep(value: unknown): unknown {
   return isFields(value) ? renamed(value) : value
 }
 
-/** Terraform writes every attribute, also those that nobody set. */
+/** Reports whether an attribute is unset: Terraform writes all attributes. */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true
   if (Array.isArray(value)) return value.length === 0

@@ -25,7 +25,7 @@ function renamed(fields: Fields, names: Readonly<Record<string, string>>): Field
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [names[name] ?? name, value]))
 }
 
-/** Cards are known by their place: one that nobody named stays as it is. */
+/** Cards are matched by index; an unnamed one stays as it is. */
 function cards(network: unknown): readonly Fields[] | undefined {
   if (!isFields(network)) return undefined
   const places = Object.keys(network).flatMap((slot) => /^net(\d+)$/.exec(slot)?.[1] ?? [])

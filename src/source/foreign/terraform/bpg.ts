@@ -155,7 +155,7 @@ function adjustedContainer(attributes: Fields): Fields {
     ...attributes,
     disk: volumes(disk),
     mount_point: volumes(mounts),
-    // Proxmox ends a description with a line break that nobody wrote.
+    // Proxmox appends a line break to each description.
     ...(typeof description === 'string' ? { description: description.replace(/\n$/, '') } : {}),
   }
 }

@@ -14,7 +14,7 @@ export const kubernetes: ResourceReader = {
     if (type !== 'kubernetes_manifest' && type !== 'kubectl_manifest')
       return { why: 'croft reads kubernetes_manifest and kubectl_manifest alone; write an Addon with objects' }
     if (options.cluster === undefined) return { why: NO_CLUSTER }
-    // The kubectl providers call every text sensitive, the other one what somebody marked.
+    // The kubectl providers mark all texts as sensitive; kubernetes_manifest marks only those that the author chose.
     if (type === 'kubernetes_manifest' && (sensitive.includes('manifest') || sensitive.includes('object')))
       return { why: 'the state calls a part of it sensitive; write an Addon with objects and secrets' }
     const object = objectIn(instance)
@@ -35,7 +35,7 @@ export const kubernetes: ResourceReader = {
           cluster: options.cluster,
           ...(namespace === undefined ? {} : { namespace }),
           objects: [object],
-          // It is there already: it is taken over and not made anew.
+          // The object exists already: adopt it instead of creating it.
           adopt: true,
         },
       },
@@ -43,7 +43,7 @@ export const kubernetes: ResourceReader = {
   },
 }
 
-/** What somebody wrote, not what the API server made of it. */
+/** Returns the object as its author wrote it, without the API server's defaults. */
 function objectIn({ type, attributes, sensitive }: Instance): Fields | undefined {
   if (type === 'kubernetes_manifest') {
     const { manifest } = attributes
@@ -58,7 +58,7 @@ function objectIn({ type, attributes, sensitive }: Instance): Fields | undefined
   return documents.length === 1 && one !== undefined && isShallow(one, 0) ? withoutNulls(one) : undefined
 }
 
-/** A state is somebody else's: what lies deeper than any object of Kubernetes is not followed. */
+/** Reports whether a value is no deeper than Kubernetes objects can be. A state is untrusted input. */
 function isShallow(value: unknown, depth: number): boolean {
   if (value === null || typeof value !== 'object') return true
   return depth < LIMITS.yamlDepth && Object.values(value).every((inner) => isShallow(inner, depth + 1))

@@ -129,7 +129,7 @@ function bitsOf(netmask: string | undefined): string | undefined {
   return String(ones.reduce((sum, bits) => sum + bits, 0))
 }
 
-/** Undefined: nobody said, and libvirt decides. */
+/** Undefined: not set, so libvirt decides. */
 function dnsOf({ enabled, enable }: Fields): boolean | undefined {
   if (typeof enabled === 'boolean') return enabled
   return enable === 'yes' ? true : enable === 'no' ? false : undefined

@@ -42,7 +42,7 @@ export const libvirt: ResourceReader = {
     const mebibytes = memoryOf(attributes.memory, newer ? (wordOf(attributes.memory_unit) ?? 'KiB') : 'MiB')
     if (mebibytes === undefined) return { why: 'its memory is not a whole number of MiB' }
     const cores = Number(wordOf(attributes.vcpu) ?? 1)
-    // 0.9 starts nothing of which that is not said, and then its state does not say either.
+    // Provider 0.9 starts a domain only if `running` is set, and then its state has the attribute.
     const running = typeof attributes.running === 'boolean' ? attributes.running : !newer
     return {
       kind,
@@ -56,7 +56,7 @@ export const libvirt: ResourceReader = {
           memory: `${mebibytes}Mi`,
           ...(running ? {} : { power: 'off' }),
           ...(typeof attributes.autostart === 'boolean' ? { onBoot: attributes.autostart } : {}),
-          // 0.8 gives every domain the agent's channel; in 0.9 somebody writes it.
+          // Provider 0.8 adds the agent's channel to each domain; in 0.9 the author declares it.
           ...(newer && !hasAgentChannel(attributes.devices) ? { agent: false } : {}),
           libvirt: { uuid, adopt: true },
           deletionPolicy: 'Orphan',

@@ -71,12 +71,12 @@ function isStarted({ power_state, vm_state, start, oncreate }: Fields): { readon
   return runs ? { started: true } : undefined
 }
 
-/** Something that the state says, that somebody may have written, and that the manifest does not say. */
+/** Reports whether the state sets a field that the manifest does not carry. */
 function isLeft(name: string, value: unknown): boolean {
   return !SAID.test(name) && !SECRETS.includes(name) && !isNothing(value)
 }
 
-/** The provider writes every slot of every bus, and 0, -1 and false for what nobody set. */
+/** Reports whether a value is unset: the provider writes all slots of each bus, with 0, -1 and false as defaults. */
 function isNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isNothing)
   if (isFields(value)) return Object.values(value).every(isNothing)

@@ -338,7 +338,7 @@ test('states of libvirt 0.8 and 0.9 that the real providers made: domains, netwo
     return rest
   }
   assert.deepEqual(machine(older, 'web'), { ...both, cpu: { cores: 1 }, memory: '128Mi', onBoot: true })
-  // Nobody gave it the agent's channel: to ask for one would restart it.
+  // The domain has no agent channel: adding one would restart it.
   assert.deepEqual(machine(newer, 'web'), { ...both, cpu: { cores: 1 }, memory: '128Mi', onBoot: true, agent: false })
   // Without a unit its memory is in KiB.
   assert.deepEqual(machine(newer, 'off'), { ...both, cpu: { cores: 2 }, memory: '96Mi', power: 'off', agent: false })
