@@ -75,7 +75,7 @@ export function admit(
   return admitted
 }
 
-/** A restart of a box waits for whatever else is done on it, or it would cut that off in the middle. */
+/** The restart of a box waits for all other work on that box, since it would interrupt it. */
 function isAlone({ action }: PlanEntry): boolean {
   return isDoing(action) && action.steps[0]?.queues.includes('alone') === true
 }

@@ -6,11 +6,11 @@ import type { Resource } from '../model/resource.ts'
 /** Who is there to depend on, and what each thing needs already without saying so. */
 export interface Dependable {
   readonly declarations: readonly Declaration[]
-  /** Declared and refused: whoever depends on one waits for it to be put right. */
+  /** Declarations that were refused: their dependents wait until they are corrected. */
   readonly unreadable: readonly ResourceKey[]
-  /** The things that a declaration is kept as. */
+  /** The resources that each declaration expands into. */
   readonly thingsOf: ReadonlyMap<ResourceKey, readonly ResourceKey[]>
-  /** Clusters with the machines that they are made of. A cluster is needed as a whole. */
+  /** The machines of each cluster. A dependency on a cluster needs all of them. */
   readonly clusters: ReadonlyMap<ResourceKey, readonly ResourceKey[]>
 }
 

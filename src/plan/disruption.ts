@@ -10,8 +10,8 @@ import { forecast } from './clusters/forecast.ts'
 const MINUTES = { restart: 2, remake: 10, drainAndRestart: 5, evict: 1, wipe: 5 } as const
 
 /**
- * What a plan does to whatever runs, thing by thing, and the worst of it. What is held or refused is not done and does
- * not count; what is done after a wait does. Pure.
+ * Returns what a plan does to running workloads, per thing, and the worst effect. Held or refused actions do not happen
+ * and do not count; delayed actions do. Pure.
  */
 export function disruptionOf(plan: Plan): PlanDisruption {
   const machines = plan.entries.flatMap(machineDisruption)
@@ -181,7 +181,7 @@ function votersIn(members: readonly { readonly learner: boolean }[]): number {
   return members.filter(({ learner }) => !learner).length
 }
 
-/** Nodes that lose what they hold and whose machines are not among the entries that are deleted or made anew. */
+/** Counts nodes that lose their data and whose machines no entry deletes or recreates. */
 function destroyed(plan: Plan, clusters: readonly Disruption[]): number {
   const going = new Set(
     plan.entries.flatMap(({ key, action }) => {
@@ -201,7 +201,7 @@ function destroyed(plan: Plan, clusters: readonly Disruption[]): number {
   }, 0)
 }
 
-/** A node that is declared no more has its machine under its own name. */
+/** The machine of an undeclared node has the node's name. */
 function leavesWith(name: string, going: ReadonlySet<string>): boolean {
   return [...going].some((key) => key.endsWith(`/${name}`))
 }

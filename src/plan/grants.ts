@@ -12,14 +12,14 @@ import { isReference, type SecretReference } from '../model/secret.ts'
 import type { VmSpec } from '../model/vm.ts'
 import { networksOf, reaching, storagesOf, templatesOf } from './guest-reach.ts'
 
-/** Kinds whose reach a grant can bound. What any other does to people who share the estate nobody can list. */
+/** Kinds whose effect a grant can limit. The effect of other kinds on other tenants cannot be listed. */
 export const GRANTABLE: readonly string[] = ['Machine', 'EnvironmentVM', 'EnvironmentContainer', 'Cluster', 'Addon']
 
-/** What a judgement about a granted thing must know of the rest of the estate. */
+/** The facts about the rest of the estate that judge a granted declaration. */
 export interface Surroundings {
-  /** The objects that bring a volume to a host, as `Image/noble`. */
+  /** Returns the objects that put a volume on a host, such as `Image/noble`. */
   bringers(host: string, volume: string): readonly string[]
-  /** Was this connection declared by the source itself? */
+  /** Reports whether the source itself declared this connection. */
   isOwn(connection: string): boolean
 }
 
@@ -31,7 +31,7 @@ interface NamedThing {
   readonly field: RegExp
 }
 
-/** What a declaration may not be, whatever it expands into. Pure. */
+/** Returns what in a declaration exceeds the grant, regardless of what it expands into. Pure. */
 export function outsideGrant(
   declaration: Pick<Declaration, 'kind' | 'key' | 'name' | 'spec' | 'policy'>,
   grant: Grant,
@@ -67,9 +67,9 @@ function placeOfSecret(reference: SecretReference): string {
 }
 
 function isGrantedSecret(place: string, { secrets, source }: Grant): boolean {
-  // What its source has encrypted itself; nobody grants what another has.
+  // A source may use the secrets that it encrypted itself. No grant gives it another source's.
   if (place.startsWith('sops:')) return place.startsWith(`sops:${source}:`)
-  // A path that leads elsewhere than it says is in no list.
+  // A path with ".." leads elsewhere than its text says, so no list grants it.
   return listed(place, secrets) && !/(?:^|[/:])\.\.(?:\/|$)/.test(place)
 }
 
@@ -78,8 +78,8 @@ function secretProblem(place: string, path: FieldProblem['path'], grant: Grant):
 }
 
 /**
- * The same tree, with every secret in it one of its own source, and what it refers to that is not granted. Judged on what
- * a driver gets: a reference may come out of a text that nobody read before, or from a class of somebody else. Pure.
+ * Returns the tree with each secret reference bound to its own source, and a problem for each one that is not granted.
+ * Checks what the driver gets, since a reference may come from unparsed text or another source's class. Pure.
  */
 function boundSecrets<T>(
   tree: T,
@@ -102,7 +102,7 @@ function boundSecrets<T>(
   }
 }
 
-/** An object of a cluster has the Secrets of its own namespace, and those of no other. */
+/** An object of a cluster may use only the Secrets of the same namespace. */
 function secretsElsewhere(
   references: readonly SecretReference[],
   grant: Grant,
@@ -163,7 +163,7 @@ function placesOutside(
   })
 }
 
-/** Whoever has a node on a machine is root on it. */
+/** A node gives its owner root on its machine, so the machine must be the source's own. */
 function machineOfOthers(key: ResourceKey, grant: Grant, spec: unknown): FieldProblem {
   const value = `${key.slice(0, key.indexOf('/'))}/${key.slice(key.lastIndexOf('/') + 1)}`
   return {
@@ -258,7 +258,7 @@ function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Gra
     field: /^(?:host|hosts|nodeName)$/,
   })
   const clone = 'clone' in guest ? guest.clone : undefined
-  // A guest in no pool is in nobody's, where pools are what divides people.
+  // Where pools separate tenants, a guest without a pool belongs to none of them, so no grant covers it.
   const pool = guest.pool ?? (hypervisorRow(driver)?.pools === true && grant.pools.length > 0 ? '(none)' : undefined)
   return [
     host(guest.host),
@@ -298,10 +298,10 @@ function idProblems(
   return [problem(placeOf(written, { field: /^vm_?id$/i, value: String(vmid) }), message, { ids: grant })]
 }
 
-/** A Kubernetes Secret or an encrypted file that it names is one of its own source. */
+/** Binds the Kubernetes Secrets and encrypted files that a resource names to its own source. */
 function ownSecrets(given: Resource['desired'], grant: Grant, written: Parameters<typeof boundSecrets>[3]) {
   const desired = ownSeed(given, grant.storages)
-  // The objects of an add-on have references of their own, which are none of croft's.
+  // The objects of an add-on contain Kubernetes references, which croft does not resolve.
   if (desired.type !== 'object') return boundSecrets(desired, secretsOf, grant, written)
   const { secrets } = desired.object
   if (secrets === undefined) return { own: desired, problems: [] }
@@ -318,7 +318,7 @@ function ownSeed(desired: Resource['desired'], storages: readonly string[]): Res
 function ownReferences(tree: unknown, source: string): unknown {
   if (tree === null || typeof tree !== 'object') return tree
   if (Array.isArray(tree)) return tree.map((one) => ownReferences(one, source))
-  // What is sealed, and whatever else is more than a tree, is no reference.
+  // Sealed values and class instances are no references.
   const prototype: unknown = Object.getPrototypeOf(tree)
   if (prototype !== Object.prototype && prototype !== null) return tree
   const made: Record<string, unknown> = Object.create(prototype as object | null)

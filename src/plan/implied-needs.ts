@@ -33,7 +33,7 @@ export function withImpliedNeeds(resources: readonly Resource[]): readonly Resou
   })
 }
 
-/** `vm:100` and `ct:100` of high availability, and whatever has the guest in its path. */
+/** Returns the guest's id for its HA entry (`vm:100`, `ct:100`) and for every setting with the guest in its path. */
 function aboutGuest({ desired }: Resource): string | undefined {
   if (desired.type !== 'setting') return undefined
   const { definition, id, scope } = desired.setting

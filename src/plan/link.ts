@@ -47,13 +47,13 @@ export interface ReadRevision {
   objectsAt?(place: string, declaration: Declaration): ReturnType<NonNullable<Lookup['objectsAt']>>
   /** What the source of a declaration is held to. */
   grantOf?(declaration: Declaration): Grant | undefined
-  /** The grant of the source that a key is of which could not be read, where it has one. */
+  /** Returns the grant of the source that declares an unreadable key, if it has one. */
   unreadableOf?(key: ResourceKey): Grant | undefined
-  /** Sources with a grant of which something could not be read. */
+  /** Sources with a grant whose content was read only in part. */
   readonly partlyRead?: NonNullable<Estate['partlyRead']>
-  /** Where the only source is. */
+  /** The address of the source, if there is only one. */
   readonly place?: string
-  /** Of several sources: whose a declaration is. */
+  /** If there are several sources, returns the source of a declaration. */
   sourceOf?(declaration: Declaration): LinkedSource | undefined
 }
 
@@ -70,14 +70,14 @@ export interface LinkTools {
 }
 
 /**
- * Turns declarations into an estate: every resource knows its connection, its uid and what it needs. A declaration
- * that cannot be linked is a problem of its own and hides no other.
+ * Links declarations into an estate: each resource gets its connection, its uid and its needs. A declaration that
+ * cannot be linked becomes one problem and hides no other.
  */
 export function link(read: ReadRevision, tools: LinkTools): Estate {
   return atOnce(linking(read, tools))
 }
 
-/** The same, one declaration or resource at a step: a controller answers others in between. */
+/** Links in steps of one declaration or resource, so that a controller can answer requests in between. */
 export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
   const estate = yield* linkingWith(read, tools)
   const isOpen = read.declarations.some(({ kind }) => kind === 'AddressPool' || kind === 'Cluster')
@@ -352,8 +352,8 @@ function emptySource({ place }: ReadRevision): LinkedSource | undefined {
 }
 
 /**
- * Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing. Of a source with a
- * grant only what it could name is unproven.
+ * While a cluster is unreadable, its machines are unknown, so a missing declaration proves nothing. If its source has a
+ * grant, only keys that the grant allows are unproven.
  */
 function unproven(read: ReadRevision, unreadable: readonly ResourceKey[]): Pick<Estate, 'incomplete' | 'partlyRead'> {
   const declared = new Map(read.declarations.map((one) => [one.key, one]))
@@ -376,7 +376,7 @@ function* inOneStep<T>(work: () => T): Steps<T> {
   return work()
 }
 
-/** What croft fails on is refused: it counts as declared, and nobody else's declarations suffer from it. */
+/** If croft fails on a declaration, reports a problem. It still counts as declared, and the others are unaffected. */
 function* surviving<T>(
   { key }: Declaration,
   work: () => Steps<T>,
@@ -419,7 +419,7 @@ function withinGrant(
   { spec }: Declaration,
   isOfOthers: (machine: ResourceKey) => boolean,
 ): Expanded | { readonly problems: readonly FieldProblem[] } {
-  // The way to somebody's cluster is a kubeconfig, or this very pod: no list of a grant says whose that may be.
+  // The way to an existing cluster is a kubeconfig or croft's own pod, and no list of a grant can bound that.
   if (expanded.role === 'connection')
     return {
       problems: [{ code: 'outside-grant', path: ['spec', 'type'], message: EXISTING_NOT_GRANTED(grant) }],
@@ -468,7 +468,7 @@ function lookupIn(
     all: (kind) => byKind.get(kind) ?? [],
     declaration: (kind, name, namespace) =>
       byName.get(`${kind}/${name}`)?.find((one) => namespace === undefined || one.namespace === namespace),
-    // A path that a declaration names is one of its own source, whoever asks.
+    // A path in a declaration always belongs to the declaration's own source.
     ...(objectsAt === undefined ? {} : { objectsAt: (place, of) => objectsAt(place, of) }),
     ...(grantOf === undefined
       ? {}
@@ -505,7 +505,7 @@ function connectionFor(
   const pointed = provider?.annotations['croft.dev/connection']
   const through = connections.find((connection) => connection.name === pointed)
   if (through !== undefined) return through
-  // A host that is configured over SSH and the API of a cluster carry no machines: nobody means them without saying so.
+  // SSH hosts and cluster APIs carry no machines, so they are never the default connection.
   const carrying = connections.filter(({ driver }) => driver !== 'ssh' && driver !== 'kubernetes')
   const only = carrying[0]
   const isOpen = asked === undefined || provider !== undefined
@@ -685,7 +685,7 @@ function othersOf(claimant: Resource, claimants: readonly Resource[]): string {
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Among equals nobody can say whose it is. A source that is held to a grant takes nothing from one that is not. */
+/** Returns the resources that lose a contested claim: all of them among equals, else those whose source has a grant. */
 function losersOf(claimants: readonly Resource[]): readonly Resource[] {
   if (claimants.length < 2) return []
   const free = claimants.filter(({ bounds }) => bounds === undefined)

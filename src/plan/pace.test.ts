@@ -57,7 +57,7 @@ test('[T-01] a queue that is refilled at every look runs empty for a small part 
       begun += width - left
       inFlight = width
       queuedMs = queuedMs - endedMs + (width - left) * eachMs
-      // A pass takes time of its own besides the wait.
+      // Each pass takes time in addition to the wait.
       waitMs = nextTaskLookMs({ ...pace, passMs }, inFlight) + passMs
     }
     assert.ok(idleMs < 0.15 * begun * eachMs, `${idleMs} ms idle of ${begun * eachMs} ms`)
@@ -90,7 +90,7 @@ test('[T-01] a queue that ran empty meanwhile does not make its tasks slow', () 
   const pace: Pace = { perTaskMs: 50, quietMs: 0, passMs: 0 }
   const after = (ended: number, before: number, elapsedMs: number) =>
     learnPace(pace, { ended, left: 17, before }, elapsedMs).perTaskMs
-  // One was under way and six ended: five of them were begun in between, and nobody knows when.
+  // One was under way and six ended: five of them started in between, at unknown times.
   assert.equal(after(6, 1, 900), 50)
   assert.equal(after(6, 1, 180), 40, 'but it shows that they are fast')
   assert.equal(after(6, 20, 900), 100, 'all of them were under way the whole time')

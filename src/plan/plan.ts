@@ -66,16 +66,13 @@ function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned>
   return { plan: withRefusedNodes(plan), declared, estate, powers, clusters, things }
 }
 
-/** For whoever refuses more of a plan than its guards did. */
+/** Returns the plan whose clusters know the refused machines. Call it again after refusing more entries. */
 export function withRefusedNodes(plan: Plan): Plan {
   const { clusters, entries } = plan
   return clusters === undefined ? plan : { ...plan, clusters: clusters.map((look) => withRefused(look, entries)) }
 }
 
-/**
- * The cluster with those of its nodes whose machines are refused: nobody is told that they join, and nobody waits for
- * what does not come by itself.
- */
+/** Returns the cluster with its refused machines marked, so that the plan promises no join and awaits none of them. */
 function withRefused(look: ClusterPlan, entries: readonly PlanEntry[]): ClusterPlan {
   const keys = new Set(entries.flatMap(({ key, action }) => (action.do === 'refuse' ? [key] : [])))
   const { servers, agents } = look.declaration.spec

@@ -24,7 +24,7 @@ function clusterInput(policy: Policy, name = 'homelab'): ClusterInput {
   }
 }
 
-/** A Power that somebody has ordered off, and whose workloads still run. */
+/** A Power that is ordered off while its workloads still run. */
 function powerInput(policy: Policy, observed = observedWith({ cluster: RUNNING })): PowerInput {
   const declaration = { key: 'Power/site', name: 'site', spec: specWith(), policy, origin: ORIGIN, generation: '1' }
   return { declaration, observed, requests: ordered('off'), atMs: NOW }

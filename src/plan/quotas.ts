@@ -113,8 +113,8 @@ function namespaceOf({ desired, connection }: Pick<Resource, 'desired' | 'connec
 }
 
 /**
- * What still exists of a source although it is declared no more: it counts until it is gone, or whoever leaves machines
- * behind would have as many as he likes. Pure.
+ * Returns the usage of a source's undeclared things that still exist. They count until deleted; otherwise abandoned
+ * machines would evade the quota. Pure.
  */
 export function leftOver(quota: Pick<SourceQuota, 'names'>, leaving: readonly Removal[]): Usage {
   return leaving
@@ -129,7 +129,7 @@ export function leftOver(quota: Pick<SourceQuota, 'names'>, leaving: readonly Re
     .reduce(plus, NO_USAGE)
 }
 
-/** `11 machines of 10 granted`: the first thing of which there is too much. */
+/** Returns the first exceeded limit, such as `11 machines of 10 granted`. */
 export function overrun(used: Usage, quota: Quota): string | undefined {
   const found = QUOTA_WORDS.find(([name]) => !atLeast(quota[name], used[name]))
   if (found === undefined) return undefined

@@ -18,7 +18,7 @@ function withDisks(
   return { ...resource, desired: { type: 'vm', vm } }
 }
 
-/** A host of 64 GiB with a storage of 1.9 TiB, of which 1 TiB is free. */
+/** A host of 64 GiB with a storage of 1.9 TiB that has 1 TiB free. */
 function seen(resources: Survey['resources'] = []): Survey {
   return {
     ...survey(resources),

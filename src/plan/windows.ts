@@ -22,7 +22,7 @@ export interface Lesson {
 
 const CREATIONS = 'create/'
 
-/** What the creation of a guest lines up for besides what its step names. */
+/** Returns the queue that the creation of a guest uses in addition to those of its step. */
 export function creationQueue(type: Desired['type'] | undefined, { verb, host }: Step): readonly string[] {
   return verb === 'create' && (type === 'vm' || type === 'container') ? [`${CREATIONS}${host}`] : []
 }
@@ -36,7 +36,7 @@ export function windowName(connection: string, queue: string): string {
  * process for each task and serializes what needs a storage's lock, so the right number differs with every host.
  */
 export function capacity(queue: string, connection: Connection, windows: Windows): number {
-  // Not learnt: whoever learns it has lost one.
+  // This limit is declared, not learnt: learning it would cost a failed creation.
   if (queue.startsWith(CREATIONS)) return connection.limits.creations ?? Number.POSITIVE_INFINITY
   const most = ceiling(queue, connection)
   return Math.min(most, Math.floor(sizeOf(queue, connection, windows)))
@@ -60,9 +60,9 @@ function firstOf(queue: string): number {
 const CAREFUL_ROUNDS = 8
 
 /**
- * Each effect that went well makes room for one more, so that a queue that copes doubles with every round; one that is
- * crowded is halved, once for all that came back together, and widened slowly from then on. Queues that nobody filled
- * are not widened: nothing was learnt about a number that was not tried.
+ * Adapts queue widths to the results. Each success widens its queue by one, so a fast queue doubles every round. A
+ * crowded queue is halved, once per round, and widened slowly afterwards. A queue that was never full is not widened,
+ * since its current width was not tested.
  */
 export function learn(
   windows: Windows,

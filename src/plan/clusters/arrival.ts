@@ -41,7 +41,7 @@ export function arrivalOf(view: ClusterSituation, node: NodeView): Arrival {
   if (local === undefined) return { is: 'busy', finding: booting(view, node) }
   const refused = stale(view, node, local) ?? inUse(node, local) ?? twins(view, node)
   if (refused !== undefined) return { is: 'busy', finding: refused }
-  // K3s that has just been started has no data yet: what it leaves in the cluster is its own, nobody's remains.
+  // K3s that has just started has no data yet: what it writes to the cluster belongs to it and is no leftover.
   if (local.data !== 'none' || local.service === 'starting' || local.service === 'running')
     return unfinished(view, node, local)
   if (!isKnown(view, node)) return { is: 'busy', finding: notSeen(view, node) }
@@ -180,7 +180,7 @@ function joining(view: ClusterSituation, node: NodeView, local: LocalK3s | undef
   return { is: 'joining', finding, votes }
 }
 
-/** Data of another cluster, or certificates that do not belong together: never joined with, whatever happens. */
+/** Data of another cluster, or certificates that do not belong together: croft never joins such a machine. */
 function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): ClusterFinding | undefined {
   if (node.strange !== undefined) return stranger(view, node, node.strange)
   const own = view.observed.identity?.caHash
@@ -262,7 +262,7 @@ function twins(view: ClusterSituation, node: NodeView): ClusterFinding | undefin
   return waitFor({ node: node.name, awaits: `a machine-id of its own for ${node.name}`, sinceMs: view.nowMs })
 }
 
-/** The machine that is being replaced, and out of the cluster: whatever is on it, it is made anew. */
+/** Reports whether the machine may be recreated: its replacement runs, it left the cluster, its data need not stay. */
 function condemned(view: ClusterSituation, node: NodeView): boolean {
   if (!view.formed || !isKnown(view, node) || !isKept(node) || node.machine.exists !== 'yes') return false
   if (node.kube !== 'absent' || node.member !== undefined) return false
@@ -273,14 +273,14 @@ function condemned(view: ClusterSituation, node: NodeView): boolean {
 function booting(view: ClusterSituation, node: NodeView): ClusterFinding {
   const { upMs } = node.machine
   const bornMs = madeMs(node.machine) ?? view.nowMs
-  // One that was made long ago and slept since has only just begun to boot.
+  // A machine that is older than its uptime has restarted: count its boot from the restart.
   const sinceMs = upMs === undefined ? bornMs : Math.max(bornMs, view.nowMs - upMs)
   const untilMs = sinceMs + LIMITS.machineBootMs
   const because = node.silence === undefined ? '' : `: ${node.silence}`
   const awaits = `${node.name} booted, its agent answering${because}`
   const wait = waitFor({ node: node.name, awaits, sinceMs, untilMs })
   if (view.nowMs < untilMs || !isKnown(view, node)) return wait
-  // Without a record nobody knows what it is: to advise its end could cost somebody a running cluster.
+  // Without a record the node's cluster is unknown: advising to delete it could destroy a running cluster.
   const told =
     view.observed.identity === undefined
       ? {
@@ -295,7 +295,7 @@ function booting(view: ClusterSituation, node: NodeView): ClusterFinding {
 }
 
 function notSeen(view: ClusterSituation, node: NodeView): ClusterFinding {
-  // Nobody can tell as long as the majority is lost, and that waits for a person.
+  // While the majority is lost the answer is unknown, and the lost majority already waits for a person.
   if (quorumLost(view)) return NOTHING
   return waitFor({
     node: node.name,

@@ -7,9 +7,9 @@ import { forecast, type NodeForecast } from './forecast.ts'
 /** What the plan that a person agreed to could not say of a cluster. */
 export interface Unforeseen {
   readonly cluster: string
-  /** There was no record of it, so nobody could ask its API: this run reads CA and token back, and no more. */
+  /** The cluster has no record, so croft cannot ask its API: this run only reads its CA and token back. */
   readonly unrecorded: boolean
-  /** Nodes of which the plan said that nothing is known: no work begins on them in this run. */
+  /** Nodes that the plan could not see: this run starts no work on them. */
   readonly nodes: ReadonlySet<string>
 }
 
@@ -25,7 +25,7 @@ export function unforeseenIn({ clusters = [] }: Pick<Plan, 'clusters'>): Readonl
   )
 }
 
-/** The decision about a cluster without what the plan did not show. What was begun in an earlier run goes on. */
+/** Returns the decision about a cluster without work that the plan did not show. Work of an earlier run continues. */
 export function asShown(look: ClusterPlan, unforeseen: Unforeseen | undefined): ClusterPlan {
   if (unforeseen === undefined) return look
   const decision = unforeseen.unrecorded ? onlyReadBack(look) : withoutNewWork(look, unforeseen)
@@ -79,12 +79,12 @@ function held(
     reason: `the plan of this run could not see what ${declaration.name} runs, and did not show this: ${found.join('; ')}`,
     allow: 'run croft plan to see it, then croft apply',
   }
-  // Nobody waits for what this run does not do.
+  // This run does nothing after a soak, so it does not wait for one.
   const waits = decision.waits.filter(({ soak }) => soak !== true)
   return { ...decision, steps, waits, holds: [...decision.holds, hold] }
 }
 
-/** What croft keeps in a cluster that the plan could not look into: new objects come, as shown; the others wait. */
+/** Objects in a cluster that the plan could not read: croft creates those that the plan showed, and the others wait. */
 export function objectsAsShown(plan: Plan, unforeseen: ReadonlyMap<ResourceKey, Unforeseen>): Plan {
   const unseen = new Set([...unforeseen.values()].flatMap((one) => (one.unrecorded ? [`cluster/${one.cluster}`] : [])))
   if (unseen.size === 0) return plan

@@ -6,8 +6,8 @@ import { backupTrouble, judgeBackups } from './backup.ts'
 import type { DrillState } from './drill.ts'
 
 /**
- * Is there a backup that could be restored? Said the day that one is taken, not the day that it is needed. Undefined:
- * nobody wants backups, or nothing could be seen of them, and what was said before still stands.
+ * Returns whether a backup exists that could be restored, so that a missing one shows before it is needed. Returns
+ * undefined if no backups are declared or nothing could be read: then the earlier condition stays.
  */
 export function backupCondition(
   spec: ClusterSpec,

@@ -19,7 +19,7 @@ import {
 } from './testing/fixture.ts'
 import { nextSteps, phaseOf, plannedGuards, plannedSteps } from './testing/planned.ts'
 
-/** Not formed yet: nobody can be asked about the cluster. */
+/** A cluster that is not formed yet, so its API cannot be asked. */
 function unformed(names: string, turns: Readonly<Record<string, NodeTurn>>, firstServer?: string): ObservedCluster {
   const asked = observedCluster(names, turns, { api: 'no', members: 'unknown', membershipChanged: 'no' })
   const nodes = asked.nodes.map((node) => ({ ...node, kube: 'unknown' as const, passwordSecret: 'unknown' as const }))

@@ -76,7 +76,7 @@ function findingOf({ arrival }: Coming): readonly ClusterFinding[] {
   return 'finding' in arrival ? [arrival.finding] : []
 }
 
-/** Who forms the cluster is written down before it starts, and stays so whatever becomes of the list. */
+/** croft records which server forms the cluster before it starts, and keeps that choice if the list changes. */
 function firstServer(
   view: ClusterSituation,
   ready: readonly NodeView[],
@@ -127,14 +127,14 @@ function record(view: ClusterSituation, declared: readonly NodeView[]): ClusterF
 }
 
 /**
- * Nobody has looked into this machine yet: it is to be adopted first, or does not answer. It may run K3s already, and a
- * CA and a token of our own would then stand in the way of taking its cluster over.
+ * Reports whether croft has not looked into this machine yet, because it awaits adoption or does not answer. It may
+ * already run K3s, and a new CA and token would prevent taking its cluster over.
  */
 export function isUnasked({ machine, k3s }: NodeView): boolean {
   return machine.exists === 'unknown' || (machine.exists === 'yes' && machine.power === 'on' && k3s === 'unknown')
 }
 
-/** Could this machine hold data of the cluster that is about to be formed? Only proof counts. */
+/** Reports whether this machine is proven to hold no data of the cluster that is about to be formed. */
 function isBlank({ name, machine, k3s }: NodeView, identity: ObservedCluster['identity']): boolean {
   if (machine.exists === 'no' || (k3s !== 'unknown' && k3s.data === 'none')) return true
   if (k3s !== 'unknown' && holdsFilesAlone(identity, name, k3s)) return true
@@ -195,8 +195,8 @@ function agentVersion(view: ClusterSituation): string {
 }
 
 /**
- * The program for those whose turn has not come: when it comes, nothing has to be fetched any more. A machine that is
- * proven empty can have it, whatever else is not known yet.
+ * Installs the K3s program on nodes whose turn has not come, so that they need no download later. A machine that is
+ * proven empty can have it, even while other facts are unknown.
  */
 function prepared(
   view: ClusterSituation,

@@ -97,8 +97,8 @@ function decide(view: ClusterSituation): ClusterFinding {
 }
 
 /**
- * What cannot be taken back is done to one node of a cluster at a time, whoever asks for it: the others wait, also in
- * later passes, until the one that lost its data is back or has had the time for it.
+ * Allows one irreversible step per cluster at a time, regardless of its cause. The others wait, also in later passes,
+ * until the node that lost its data is back or its deadline has passed.
  */
 function oneGoesAtATime(view: ClusterSituation, finding: ClusterFinding): ClusterFinding {
   const going = finding.steps.filter(({ destroys }) => destroys !== undefined)
@@ -154,13 +154,13 @@ function yielding(view: ClusterSituation, node: NodeView): ClusterFinding {
   return away === undefined ? NOTHING : giveBack(view, node, `${away} is away, and comes first`)
 }
 
-/** What nobody needs at once: only while every declared server is in and well. */
+/** Work without urgency: done only while every declared server is a member and healthy. */
 function atWill(view: ClusterSituation): ClusterFinding {
   if (!view.formed) return NOTHING
   if (serversWhole(view)) {
     return firstOf([() => serversOut(view, 'any'), () => ordered(view, view.servers, 'any'), () => nextServer(view)])
   }
-  // Told as a whole, so that a refusal is seen before the cluster is well, and no step slips through.
+  // Compute it all, so that refusals show before the cluster is healthy, but drop the steps.
   return withoutSteps(merge([serversOut(view, 'any'), nextServer(view)]))
 }
 
@@ -244,10 +244,7 @@ function withoutSteps(finding: ClusterFinding): ClusterFinding {
   return finding.steps.length > 0 ? NOTHING : finding
 }
 
-/**
- * What is left to write down or clear away after a join. It stands in nobody's way, so it is done beside whatever else is
- * due.
- */
+/** Records and cleanup that remain after a join. They block nothing, so they run beside other due steps. */
 function housekeeping(view: ClusterSituation): ClusterFinding {
   const { identity, api, requests } = view.observed
   if (requests.hold !== undefined || api !== 'yes' || identity === undefined) return NOTHING

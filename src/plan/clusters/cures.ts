@@ -45,12 +45,12 @@ export function cured(view: ClusterSituation, node: NodeView, local: LocalK3s, r
   })
 }
 
-/** A configuration that somebody else wrote stays, unless Git says that croft may change it. */
+/** Reports whether croft may write the configuration: a foreign one stays unless Git allows croft to take it over. */
 function mayWrite({ spec }: ClusterSituation, { configured }: LocalK3s): boolean {
   return configured !== false || spec.allow.takeOver === true
 }
 
-/** It left for a new release and is to come back without what it held. */
+/** Reports whether the node left for a new release and must return without its old data. */
 function isMadeAnew({ spec }: ClusterSituation, { version }: LocalK3s): boolean {
   return spec.upgrade.method === 'replace' && version !== spec.version
 }

@@ -5,9 +5,9 @@ import { judgeBackups } from './backup.ts'
 
 /** What is known of the drills of one cluster, as the store keeps it. */
 export interface DrillState {
-  /** When the last one was begun. */
+  /** When the last drill started. */
   readonly lastMs?: number
-  /** One that is under way. */
+  /** The drill that is running. */
   readonly run?: DrillRun
   readonly result?: DrillResult
 }
@@ -18,13 +18,13 @@ export interface DrillRun {
   /** The server that has the file. */
   readonly server: string
   readonly sinceMs: number
-  /** Which step is next, counted from 0, since when it is, and whether it was begun. */
+  /** Index of the next step from 0, since when it is next, and whether it has started. */
   readonly step: number
   readonly stepSinceMs: number
   readonly begun: boolean
-  /** How far a step is that takes long. */
+  /** Progress of a long step. */
   readonly progress?: string
-  /** What the copy said. */
+  /** Output of the restored copy. */
   readonly said?: string
 }
 

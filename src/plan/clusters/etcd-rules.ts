@@ -24,7 +24,7 @@ export function refusesAdd(state: {
   return accepted ? undefined : 'etcdserver: unhealthy cluster'
 }
 
-/** Would etcd let this voter go? `othersUp` are the started voters besides it. */
+/** Returns why etcd would refuse to remove this voter. `othersUp` counts the other started voters. */
 export function refusesRemove(state: {
   readonly voters: number
   readonly othersUp: number

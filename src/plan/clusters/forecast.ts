@@ -15,11 +15,11 @@ export interface NodeForecast {
   readonly becomes: 'nothing' | 'joins' | 'leaves' | 'changes' | 'replaced'
   /** One line for a person. */
   readonly text: string
-  /** Nobody could say what becomes of it: the plan promises nothing. */
+  /** The node's future is unknown: the plan promises nothing. */
   readonly unknown?: true
-  /** Nothing on it is drained or restarted. */
+  /** The plan neither drains nor restarts this node. */
   readonly runsOn?: true
-  /** A taint that comes to it evicts pods. */
+  /** The node gets a taint that evicts pods. */
   readonly evicts?: true
 }
 
@@ -60,13 +60,13 @@ export function clusterDiffers(look: ClusterPlan): boolean {
 }
 
 function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'name' | 'role'> {
-  // Nobody can be asked about it, and nothing becomes of it until it is ordered on.
+  // A cluster that is off cannot be asked about its nodes, and nothing happens to them until a person orders it on.
   if (view.observed.requests.hold?.power === 'off') return { becomes: 'nothing', text: '' }
   const kube = kubeOf(node)
   if (node.unclaimed === true) return { becomes: 'nothing', text: 'not declared here, and stays' }
   if (node.spec === undefined) return { becomes: 'leaves', text: `leaves ${view.spec.name}: no longer declared` }
   if (isDue(view, node)) return { becomes: 'replaced', text: 'replaced by a new one: a person asked for it' }
-  // It may well be in: who cannot be asked has promised nothing.
+  // The node may be a member: an API that does not answer has promised nothing.
   if (view.observed.api !== 'yes' && node.kube === 'unknown') {
     if (view.observed.requests.hold?.guard === 'not-seen') return UNSEEN
     return view.observed.identity === undefined ? UNRECORDED : SILENT

@@ -4,8 +4,8 @@ import { allowed } from './quorum.ts'
 import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
 /**
- * etcd members that nobody stands behind: no Node, no process, nothing on its way in. They hold a vote that can never
- * be cast. Everything else waits until they are gone, each by its own step.
+ * Removes etcd members without a Node, a process or a joining machine. They hold a vote that can never be cast. All
+ * other work waits until they are gone, one step for each.
  */
 export function ghostsOut(view: ClusterSituation): ClusterFinding {
   if (view.members === 'unknown' || view.observed.api !== 'yes') return NOTHING

@@ -239,7 +239,7 @@ describe('a forecast', () => {
       ['s1'],
       'otherwise there is nothing that could be dropped',
     )
-    // What is refused later, as an address that somebody has, counts in the same way, and only once.
+    // A later refusal, such as an address in use, counts in the same way, and only once.
     const free = { ...plan({ ...input, worlds: new Map([['default', worldWith([])]]) }) }
     const later = withRefusedNodes(withRefusedNodes({ ...free, entries }))
     assert.deepEqual(

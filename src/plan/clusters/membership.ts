@@ -26,8 +26,8 @@ export interface Leaving {
 }
 
 /**
- * Which machines are nodes of which cluster. A machine that Git no longer names is one as long as its cluster shows
- * anything under its name.
+ * Maps machines to the clusters whose nodes they are. A machine that Git no longer names is a node as long as its
+ * cluster shows anything under its name.
  */
 export function memberships(
   looks: readonly ClusterPlan[],
@@ -63,14 +63,14 @@ export function machineOrder({ look, node }: Membership): MachineOrder | undefin
   return undefined
 }
 
-/** May the machine be destroyed now, for whatever reason? */
+/** Reports whether croft may destroy the machine now, regardless of the reason. */
 export function mayDestroy(membership: Membership): GuardAnswer {
   if (machineOrder(membership)?.order === 'destroy') return { allowed: true }
   const { look, node } = membership
   return mayDestroyMachine(look.declaration.spec, look.observed, node)
 }
 
-/** May the machine be taken down and brought up again now? Only when the coordinator has drained it for that. */
+/** Reports whether croft may restart the machine now: only once the coordinator has drained it for that. */
 export function mayRestart(membership: Membership): GuardAnswer {
   const { look, node } = membership
   const { name } = look.declaration
@@ -104,7 +104,7 @@ function unasked({ declaration: { name } }: ClusterPlan, node: string): GuardAns
   }
 }
 
-/** Is the node on its way out? Then nobody starts its machine again. */
+/** Reports whether the node is leaving: then no step may start its machine again. */
 export function isLeaving({ look, node }: Membership): boolean {
   return look.decision.nodes.some((row) => row.name === node && row.phase === 'Leaving')
 }

@@ -6,11 +6,11 @@ import { after, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { type Coordinate, walk } from './testing/walk.ts'
 
-/** A bug that somebody might make, as a change of the source. */
+/** A plausible bug, as a change of the source. */
 interface Mutant {
   readonly bug: string
   readonly changes: readonly (readonly [file: string, from: string, to: string])[]
-  /** What the walk must say about it. */
+  /** The failure that the walk must report. */
   readonly found: RegExp
 }
 

@@ -7,8 +7,8 @@ import type { WantedChange } from './rollout.ts'
 import { awaitsCni, type ClusterSituation, isWell, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
 /**
- * The next step on a node that carries our mark for a rollout: drained, changed, well again, given back. `wanted` is
- * what it should become now; the mark says what was begun.
+ * Returns the next step on a node that carries croft's rollout mark: drain, change, wait until healthy, uncordon.
+ * `wanted` is the change that is due now; the mark holds the change that was started.
  */
 export function continueWork(
   view: ClusterSituation,
@@ -68,7 +68,7 @@ function restarting(view: ClusterSituation, node: NodeView, kube: KubeNode, work
   })
 }
 
-/** Puts our mark on a node: from here on nobody else is touched. */
+/** Puts croft's mark on a node: from here on croft changes no other node. */
 export function begin(view: ClusterSituation, node: NodeView, wanted: WantedChange, reason: string): ClusterFinding {
   return stepOn(view, node, 'cordon', {
     ...wanted,

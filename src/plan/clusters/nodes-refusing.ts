@@ -3,8 +3,8 @@ import { type ClusterFinding, holdFor, merge, NOTHING } from './finding.ts'
 import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
 /**
- * Declared nodes that let croft do nothing, or have no room to write. They may be Ready for long: the next step on them
- * fails, and nobody would know before.
+ * Declared nodes that let croft do nothing, or have no free disk space. Such a node can stay Ready for long, so the
+ * problem would show only when the next step on it fails.
  */
 export function nodesRefusing(view: ClusterSituation): ClusterFinding {
   if (view.observed.requests.hold !== undefined) return NOTHING

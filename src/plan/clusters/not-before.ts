@@ -3,8 +3,8 @@ import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { PlanInput } from '../planner.ts'
 
 /**
- * A cluster that depends on something is not formed before that is Ready. One that has been formed goes on: it is kept
- * well whatever became of the others since.
+ * Delays the formation of a cluster until its dependencies are Ready. Once formed, the cluster is maintained even if a
+ * dependency fails.
  */
 export function notBefore(look: ClusterPlan, input: PlanInput): ClusterPlan {
   const { declaration, decision } = look

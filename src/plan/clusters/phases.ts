@@ -45,20 +45,20 @@ export function clusterPhase(
 ): ClusterPhase {
   const { hold } = view.observed.requests
   if (hold?.power !== undefined) return hold.power === 'off' ? 'Off' : 'Changing'
-  // A restore or a rotation that somebody began: the hold is its own.
+  // A restore or rotation is running: it set this hold itself.
   if (isUnderWay(hold?.operation, view.nowMs)) return 'Changing'
   const guards = [...finding.holds, ...finding.refusals].map(({ guard }) => guard)
   if (hold !== undefined || guards.includes('ghost-member')) return 'Blocked'
   if (quorumLost(view)) return 'QuorumLost'
   if (!view.formed) return 'Forming'
-  // Begun, and never answered yet: nobody misses it.
+  // Formation has started and the API has never answered yet: no user depends on it.
   if (view.observed.api !== 'yes') return view.observed.identity?.formed === false ? 'Forming' : 'Unknown'
   const declared = rows.filter(({ name }) => isDeclared(view, name))
   const all = (...phases: readonly NodePhase[]) => declared.every(({ phase }) => phases.includes(phase))
   if (upgrading || nodesUnder(view, 'upgrade')) return 'Upgrading'
   if (finding.steps.length > 0 || rows.some(({ phase }) => phase === 'Leaving' || phase === 'Working'))
     return 'Changing'
-  // A changed flag that waits for the soak of the node before it is not in force yet.
+  // A changed flag that waits for the soak of the previous node does not apply to all nodes yet.
   if (finding.waits.some(({ soak }) => soak === true)) return 'Changing'
   if (all('Ready', 'Soaking', 'PoweredOff')) return 'Ready'
   if (all('Ready', 'Soaking', 'PoweredOff', 'AwaitingCNI')) return 'AwaitingCNI'
@@ -114,8 +114,8 @@ function operationPhase(view: ClusterSituation, node: NodeView): readonly [NodeP
 }
 
 /**
- * Of a cluster that stood and does not answer nobody can say which node is in: one that runs is not on its way in, and
- * one that nobody sees is not booting.
+ * While a formed cluster does not answer, its members are unknown: a running node is not joining, and a node that
+ * nothing reports is not booting.
  */
 function unseenPhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, string] | undefined {
   const { api, identity } = view.observed

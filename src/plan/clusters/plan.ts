@@ -7,8 +7,8 @@ import { asShown, type Unforeseen } from './as-shown.ts'
 import { coordinate } from './coordinate.ts'
 
 /**
- * What each cluster needs next, as far as power lets it: while one goes off or on, its coordinator stands still, and
- * machines that are to go down are its own order, so that nobody takes them for nodes that must not be touched.
+ * Plans what each cluster needs next, as far as power allows. While a cluster goes off or on, its coordinator stops; it
+ * orders machines to shut down itself, so that the guard of running nodes lets them go.
  */
 export const planClusters: Planner<{ readonly powers: readonly PowerPlan[] }, readonly ClusterPlan[]> = function* (
   { clusters = [], unforeseen, nowMs },
@@ -31,7 +31,7 @@ function planCluster(
   nowMs: number,
 ): ClusterPlan {
   const { declaration, observed } = cluster
-  // Kept with what was seen: whoever forecasts from it must know as well.
+  // Store the hold in the observation, since the forecast reads it too.
   const seen =
     power?.decision.holdsCluster === true
       ? { ...observed, requests: { ...observed.requests, hold: holdOf(power) } }

@@ -23,7 +23,7 @@ export function holdForPower(plan: Plan): Plan {
       action: { do: 'wait', reason: 'Power', message: hold.reason, lookAgainMs: LIMITS.sweepIntervalMs },
     }
   })
-  // Of a cluster that is off on request nobody expects an answer.
+  // A cluster that is off on request gives no answer, so its silence is no news.
   const notes = plan.notes.filter(({ connection }) => still.get(connection)?.power !== 'off')
   return { ...plan, entries, notes }
 }

@@ -1,7 +1,7 @@
 import { majority } from '../../lib/majority.ts'
 import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
-/** Known to have fewer voters up than it needs. One of which nothing is known may be up: that is no certain loss. */
+/** Reports whether fewer voters are up than the majority. An unknown voter may be up, so it proves no loss. */
 export function quorumLost(view: ClusterSituation): boolean {
   if (!view.formed) return false
   if (view.members === 'unknown' || view.members.length === 0)
@@ -11,7 +11,7 @@ export function quorumLost(view: ClusterSituation): boolean {
   return voters.length - down < majority(voters.length)
 }
 
-/** No server is left that holds anything of the cluster: its machines are gone, or were made anew. */
+/** Reports whether no server holds data of the cluster: the machines are gone or were recreated. */
 function dataGone({ servers, observed, spec }: ClusterSituation): boolean {
   if (observed.api === 'yes' || observed.identity?.formed !== true) return false
   const declared = servers.filter((node) => node.spec !== undefined)
@@ -22,8 +22,8 @@ function dataGone({ servers, observed, spec }: ClusterSituation): boolean {
 }
 
 /**
- * What the machines show of the majority where etcd cannot be asked: too many of them are off, or cannot be seen while
- * others can. Undefined where enough run, where nobody sees any of them, and before the cluster was formed.
+ * Returns what the machines show of a lost majority when etcd does not answer: too many are off, or invisible while
+ * others are visible. Returns undefined if enough run, if none is visible, or before the cluster was formed.
  */
 export function majorityAway(
   view: ClusterSituation,

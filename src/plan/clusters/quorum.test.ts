@@ -48,7 +48,7 @@ describe('[F-27] the quorum guard, exhaustively', () => {
       let passed = 0
       for (const states of combinations(count)) {
         const members = membersOf(states)
-        // Servers in the same state are interchangeable: the first of each stands for the others.
+        // Servers in the same state are interchangeable: test the first of each state.
         for (const state of new Set(states)) {
           const target = states.indexOf(state)
           for (const verb of [
@@ -74,7 +74,7 @@ describe('[F-27] the quorum guard, exhaustively', () => {
     })
   }
 
-  /** Whatever was unknown turns out to be, the voters up must not fall below the majority by our hand. */
+  /** For every possible value of the unknowns, croft must not push the voters below the majority. */
   function check(verb: ServerAction['do'], truth: readonly State[], target: number): void {
     const told = `${verb} of s${target} in ${truth.join(' ')}`
     const before = voters(truth)

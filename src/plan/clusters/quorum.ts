@@ -7,10 +7,10 @@ import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 export interface Quorum {
   readonly voters: number
   readonly majority: number
-  /** Voters that are known to be up. One of which nothing is known counts as down. */
+  /** Voters that are known to be up. A voter in an unknown state counts as down. */
   readonly up: number
   readonly held: boolean
-  /** How many more may fail. */
+  /** How many more voters may fail. */
   readonly spare: number
 }
 
@@ -56,8 +56,8 @@ const MAY_START: PermitAnswer<MayStart> = { allowed: true, permit: {} as MayStar
 const NO_OVERRIDES: ClusterAllowances = { degraded: false, interruption: false }
 
 /**
- * May this be done to a server without taking etcd below its majority? What is not known counts as down, and what
- * may be up counts as lost when it is stopped: so the answer holds whatever the truth turns out to be.
+ * Reports whether this may be done to a server without taking etcd below its majority. An unknown voter counts as down,
+ * and stopping one that may be up counts as a loss, so the answer holds for every possible truth.
  */
 export function allowed(
   action: ServerAction,

@@ -1,4 +1,4 @@
-// A first server on a release with the trap keeps its member while it could start again as a cluster of its own.
+// A first server on a release with the trap keeps its member while it could restart as a separate cluster.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { coordinate } from './coordinate.ts'

@@ -3,9 +3,9 @@ import type { ClusterHold } from '../../model/observed-cluster.ts'
 import { type ClusterSituation, kubeOf, localOf, type NodeView } from './view.ts'
 
 /**
- * What keeps the member of a first server from being removed: its release has the trap, its configuration says
- * `cluster-init`, or nobody can look, and it may start again. Where others vote croft gives it the way to them as long as
- * it is well; one that stands still is wiped before it starts.
+ * Returns the hold that keeps the member of a first server: its release has the trap, and its configuration says
+ * `cluster-init` or is unreadable, so it may start again. If others vote, croft gives a healthy server the way to them;
+ * a stopped server is wiped before it starts.
  */
 export function removalTrapped(view: ClusterSituation, node: NodeView): ClusterHold | undefined {
   const version = kubeOf(node)?.version ?? ''

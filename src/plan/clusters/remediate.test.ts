@@ -7,7 +7,7 @@ import { brakeLimit } from './remediate.ts'
 import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
 import { nextSteps, phaseOf, plannedGuards, plannedSteps } from './testing/planned.ts'
 
-/** Silent for so long: NotReady, its machine on, nobody answering. */
+/** Silent for so long: NotReady and not answering, with its machine on. */
 const silent = (forMs: number, more: NodeTurn = {}): NodeTurn => ({
   kube: { ready: 'no', readyReason: 'NodeStatusUnknown', readySinceMs: NOW - forMs },
   k3s: 'unknown',

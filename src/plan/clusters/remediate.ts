@@ -87,14 +87,14 @@ export function brakeLimit(nodes: number, brake: { readonly nodes: number; reado
   return Math.max(brake.nodes, Math.floor((nodes * brake.percent) / 100))
 }
 
-/** Down without a break for the whole time: one that comes and goes starts its time anew. */
+/** Reports whether the node was down without a break for the whole time: each recovery resets the time. */
 function isDead(view: ClusterSituation, node: NodeView): boolean {
   const kube = kubeOf(node)
   if (!view.spec.remediation.enabled || kube === undefined) return false
   return isAway(view, node) && view.nowMs - kube.readySinceMs >= view.spec.remediation.deadAfterMs
 }
 
-/** Unready, and as a server out of etcd as well: one of two witnesses is not enough. */
+/** Unready, and for a server also out of etcd: one witness of two is not enough. */
 function isAway(view: ClusterSituation, node: NodeView): boolean {
   return isUnwell(view, node) && (node.role === 'agent' || node.member?.up !== 'yes')
 }

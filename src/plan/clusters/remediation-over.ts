@@ -1,9 +1,9 @@
 import type { ObservedCluster, Remediation } from '../../model/observed-cluster.ts'
 
 /**
- * Nodes whose replacement has done what it was begun for: the machine that was to go has been seen to be gone, or the
- * node came back by itself. From then on a machine of this name is a new one, or one that nobody wants to lose. No clock
- * can tell that: the hypervisor's may be behind ours, and libvirt does not say when a machine was made. Pure.
+ * Returns nodes whose replacement has achieved its purpose: the old machine was seen to be gone, or the node recovered
+ * by itself. From then on a machine of this name is a new one or a healthy one, and must not be lost. No clock can tell
+ * that: the hypervisor's may be behind ours, and libvirt does not report when a machine was created. Pure.
  */
 export function remediationsOver(
   remediations: ReadonlyMap<string, Remediation>,

@@ -19,14 +19,14 @@ export function serversOut(view: ClusterSituation, which: 'dead' | 'any'): Clust
   if (wanted.length === 0 || view.spec.servers.length === 0) return NOTHING
   const voters = view.members === 'unknown' ? 0 : quorum(view.members).voters
   const { refusal } = serversChange(view.spec.servers.length, voters, view.spec.allow.degraded)
-  // Without its vote a server costs nothing any more: what was begun is finished.
+  // A server without a vote costs no quorum: finish the removal that has started.
   const [first] = [...wanted].sort((a, b) => Number(a.member !== undefined) - Number(b.member !== undefined))
   if (first === undefined) return NOTHING
   if (refusal !== undefined && first.member !== undefined) return refusalOf(refusal)
   return departure(view, first, 'remove', whyLeaving(first))
 }
 
-/** Git does not name it, or names it as what it is not: then it leaves, and comes back as what it is to be. */
+/** Reports whether the node leaves: Git does not name it, or declares another role, with which it then joins again. */
 export function leaves({ spec, becomes }: NodeView): boolean {
   return spec === undefined || becomes !== undefined
 }
@@ -74,7 +74,7 @@ function hasAnything(view: ClusterSituation, node: NodeView): boolean {
   return node.machine.exists === 'yes' && (node.machine.ours || holdsOurs(view, node))
 }
 
-/** Of a server that answers nobody nothing says whether its etcd runs: that its Node is NotReady decides. */
+/** If a server does not answer, nothing proves whether its etcd runs: then its NotReady Node decides. */
 function isDown(view: ClusterSituation, node: NodeView): boolean {
   if (node.member?.up === 'yes') return false
   if (believedDead(view, node) !== undefined) return true

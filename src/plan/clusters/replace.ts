@@ -86,13 +86,13 @@ export function remains(view: ClusterSituation, node: NodeView, reason: string):
   )
 }
 
-/** A server whose etcd is certainly down cannot be well, whatever its Node still says. */
+/** Reports whether a server seems healthy: one whose etcd is certainly down is not, even if its Node is Ready. */
 function seemsWell(node: NodeView): boolean {
   if (node.member?.up === 'yes') return true
   return kubeOf(node)?.ready === 'yes' && node.member?.up !== 'no'
 }
 
-/** Of two servers neither can be stopped first: the member goes while its server still runs. */
+/** Of two voters neither may stop first: reports whether this one's member must leave while its server runs. */
 function leavesAlive(view: ClusterSituation, node: NodeView): boolean {
   if (view.members === 'unknown' || view.members.filter(({ learner }) => !learner).length !== 2) return false
   return node.member?.up === 'yes' && mayLower(view, node, 'remove-live').allowed

@@ -35,9 +35,9 @@ export interface RestoreRequest {
 export type KeptPasswords = readonly string[]
 
 /**
- * The documented way of a multi-server restore, as a list: what lives is kept in a snapshot, all servers stop, one of them starts over from the snapshot
- * with the token that it was taken with, the others forget their data and join again, and Nodes that are no more are
- * deleted. Whatever would make it fail in the middle is refused before anything is stopped.
+ * Returns the steps of K3s's documented multi-server restore: save the live data in a snapshot, stop all servers,
+ * restart one from the requested snapshot with the token of that snapshot, let the others drop their data and join
+ * again, and delete leftover Nodes. Refuses what would fail halfway before anything stops.
  */
 export function planRestore(
   spec: ClusterSpec,
@@ -63,7 +63,7 @@ export function planRestore(
   const reachable = spec.servers.filter((node) => !isOff(observed, node.name))
   const steps: readonly Step<'operation'>[] = [
     hold(`${spec.name} is being restored from ${request.snapshot}`),
-    // Whoever restored the wrong one, or the wrong cluster, gets what was there back.
+    // A person who restored the wrong snapshot or cluster can go back to this one.
     ...(keepsWhatLives(observed, request)
       ? [
           on(
@@ -81,7 +81,7 @@ export function planRestore(
     ...(takesOld
       ? [local('take-password', `take the password back that opens ${request.snapshot}`, 'it written down', password)]
       : []),
-    // Machines that were made anew have nothing yet. The program is there before anything is started over.
+    // Recreated machines have no K3s yet. Install it before the restore starts.
     ...reachable.filter((node) => lacksProgram(observed, node.name)).map((node) => installStep(spec, node)),
     on(first, 'write-files', `write token and configuration of ${first.name}`, 'both files on its disk'),
     {
@@ -136,7 +136,7 @@ export function planRestore(
   }
 }
 
-/** Whoever restores a cluster that runs has the wrong one in mind, or means it: a yes in a script does not tell. */
+/** A restore of a running cluster is often a mistake, and a "yes" in a script proves no intention: ask for its name. */
 function namingOf(spec: ClusterSpec, observed: ObservedCluster): Pick<ClusterOperation, 'naming'> {
   const running = whyRunning(spec, observed)
   if (running === undefined) return {}
@@ -145,7 +145,7 @@ function namingOf(spec: ClusterSpec, observed: ObservedCluster): Pick<ClusterOpe
   return { naming: { cluster: spec.name, reason, allow } }
 }
 
-/** What is not known counts as running: nobody loses data to a look that failed. */
+/** Returns why the cluster counts as running. Unknown counts as running: a failed read must not cost data. */
 function whyRunning(spec: ClusterSpec, observed: ObservedCluster): string | undefined {
   const { members, api } = observed
   if (members !== 'unknown') {
@@ -273,7 +273,7 @@ export function losing(
   return { about: 'operation', verb, node: node.name, lane, summary, awaits, until, destroys }
 }
 
-/** An agent that cannot be reached now is left: whoever is away comes back, or is healed as any other node. */
+/** An unreachable agent is left alone: it returns, or is repaired as any other node. */
 function isOn(observed: ObservedCluster, name: string): boolean {
   const k3s = nodeOf(observed, name)?.k3s
   return typeof k3s === 'object' && (k3s.service === 'running' || k3s.service === 'starting')

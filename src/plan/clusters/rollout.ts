@@ -71,8 +71,8 @@ export function movedServer({ servers }: ClusterSituation): MovedNode | undefine
 }
 
 /**
- * The address of a machine is set when it is made. With another one in its configuration a server does not start again,
- * as etcd knows a member by its address, and an agent tells the cluster to look for it where nobody answers.
+ * Returns the node if its declared address differs from its live one. A machine gets its address at creation. With
+ * another one a server cannot start, since etcd knows it by address, and an agent registers one without an answer.
  */
 export function movedNode(node: NodeView): MovedNode | undefined {
   const [known] = kubeOf(node)?.internalIps ?? []

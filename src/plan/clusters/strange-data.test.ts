@@ -10,7 +10,7 @@ const OTHER = 'd'.repeat(64)
 const POLICIES = ['refuse', 'wipe', 'recreate'] as const
 const NAMES = 's1 s2 s3 a1 a2'
 
-/** The nodes of a running cluster, as they look to somebody who has lost the record of it. */
+/** The nodes of a running cluster as they look after its record was lost. */
 function unrecorded(
   turns: Readonly<Record<string, NodeTurn>> = {},
   voters: readonly string[] = ['s1', 's2', 's3'],

@@ -3,14 +3,14 @@ import type { LocalK3s } from '../../model/observed-cluster.ts'
 import { type ClusterFinding, refusalOf, stepOn } from './finding.ts'
 import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
-/** A cluster whose data lies on nodes of ours, and of which we have no record. */
+/** A cluster without a record whose data lies on declared nodes. */
 export interface StrangeCluster {
-  /** Hash of its CA, or `other` where nobody can read it. */
+  /** Hash of its CA, or `other` if it is unreadable. */
   readonly caHash: string
   readonly holders: readonly NodeView[]
-  /** Those of them on which K3s runs or starts. */
+  /** Holders on which K3s runs or starts. */
   readonly running: readonly NodeView[]
-  /** What its servers say of etcd. Undefined: none of them answers. */
+  /** etcd's members as its servers report them. Undefined if none answers. */
   readonly voters?: { readonly nodes: readonly string[]; readonly up: number; readonly held: boolean }
 }
 
@@ -46,9 +46,9 @@ function votersOf(holders: readonly NodeView[]): StrangeCluster['voters'] {
 }
 
 /**
- * Why K3s may not be taken off this node, whatever a policy or a person at the terminal says: it runs, so it may hold a
- * vote in a running cluster; or its cluster could come back as a whole, because a majority of our own servers holds
- * its data and ours is not there to prove that it is another one. Losing our record makes every node look like this.
+ * Returns why K3s must not be removed from this node, regardless of policy and consent: it runs, so it may hold a vote
+ * in a running cluster; or a majority of our servers holds its data, so that cluster could return, and our own is not
+ * there to prove that it is another one. After the loss of our record every node looks like this.
  */
 export function keptFromWiping(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   const local = localOf(node)
@@ -85,8 +85,8 @@ export function keptOutside({ servers, spec }: ClusterSituation): ClusterFinding
 }
 
 /**
- * Without a record, and with nodes that answer as one live cluster: what makes it itself is read back from one of its
- * servers, and nothing else is done before. Data of which nobody can say whose it is stops everything.
+ * If a cluster without a record answers on declared nodes, returns the step that reads its identity back from a server,
+ * and nothing else before. Data of an unknown cluster stops all work.
  */
 export function withoutRecord(view: ClusterSituation): ClusterFinding | undefined {
   if (view.observed.identity !== undefined) return undefined
@@ -149,7 +149,7 @@ function livesItself({ observed }: ClusterSituation): boolean {
   return observed.identity?.formed === true && observed.api === 'yes'
 }
 
-/** Of which nothing is known may hold its data as well. */
+/** Nodes in an unknown state may hold its data as well. */
 function couldReturn({ servers, spec }: ClusterSituation, { holders }: StrangeCluster): boolean {
   const declared = servers.filter((node) => node.spec !== undefined)
   const held = declared.filter((node) => holders.includes(node)).length

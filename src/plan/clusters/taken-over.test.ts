@@ -7,7 +7,7 @@ import { coordinate } from './coordinate.ts'
 import { forecast } from './forecast.ts'
 import { clusterSpec, NOW, observedCluster } from './testing/fixture.ts'
 
-/** Nodes that somebody else set up: no hash of ours, a config of their own, traefik left out. */
+/** Nodes that another tool set up: no configuration hash of croft, their own config, traefik disabled. */
 function foreign(names: string): ObservedCluster {
   const seen = observedCluster(names)
   const nodes = seen.nodes.map((node) => {

@@ -15,12 +15,12 @@ export function isLeftAsFound({ spec, servers, agents }: ClusterSituation, node:
   return local === undefined ? [...servers, ...agents].some(isStrangers) : isStrangers(node)
 }
 
-/** Its config.yaml says that somebody else wrote it. */
+/** Reports whether another tool wrote the node's config.yaml. */
 function isStrangers(node: NodeView): boolean {
   return localOf(node)?.configured === false
 }
 
-/** What nodes that were found run with and Git does not say, offered as lines for Git. Nothing is changed meanwhile. */
+/** Lists the live settings of found nodes that Git does not declare, as lines for Git. Changes nothing meanwhile. */
 export function takenOver(view: ClusterSituation): ClusterFinding {
   const found = [...view.servers, ...view.agents].filter((node) => node.spec !== undefined && isLeftAsFound(view, node))
   const differences = found.flatMap((node) => differencesOf(view.spec, node))
@@ -97,7 +97,7 @@ export function linesFor(live: readonly Pick<FlagDifference, 'flag' | 'live'>[])
   return [...lines, ...(flags.length === 0 ? [] : [`serverFlags: {${flags.join(', ')}}`])]
 }
 
-/** The field of a Cluster that stands for a flag; undefined where it is one of `serverFlags`. */
+/** Returns the Cluster field that sets a flag, or undefined for a flag of `serverFlags`. */
 function lineFor(flag: string, live: string): string | undefined {
   const list = `[${live
     .split(',')

@@ -39,7 +39,9 @@ export function abortedWork(view: ClusterSituation): ClusterFinding {
   )
 }
 
-/** Work of a rollout that was begun on a node: finished before anything else of its sort begins, also while paused. */
+/**
+ * Returns the next step of a rollout that started on this node. It finishes, also while paused, before others start.
+ */
 export function begunWork(view: ClusterSituation, node: NodeView): ClusterFinding {
   if (underRollout([node]).length === 0) return NOTHING
   return continueWork(view, node, wantedChange(view, node, rolloutOf(view))) ?? NOTHING
@@ -81,8 +83,8 @@ function addressKept(view: ClusterSituation, moved: MovedNode | undefined, why: 
 }
 
 /**
- * The next agents of a rollout, as many as may be under work at once. Only when all servers are done. One with another
- * address stays as it is, and keeps nobody else back.
+ * Returns steps for the next agents of a rollout, up to the limit, once all servers are done. An agent with a changed
+ * address is skipped and does not block the others.
  */
 export function nextAgents(view: ClusterSituation): ClusterFinding {
   const rollout = rolloutOf(view)
@@ -95,7 +97,7 @@ export function nextAgents(view: ClusterSituation): ClusterFinding {
   const free = due.filter((node) => !stays.includes(node))
   const room = view.spec.upgrade.agentsSurge - view.agents.filter((node) => kubeOf(node)?.work !== undefined).length
   if (room <= 0) return merge(kept)
-  // One that cannot have its program keeps nobody else back.
+  // A node that cannot download its program must not block the others.
   const fetching = free.map((node) => ({
     node,
     finding: programsFirst(view, wantedChange(view, node, rollout), [node]),

@@ -52,7 +52,7 @@ export interface ClusterSituation {
 
 export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): ClusterSituation {
   const formed = isFormed(observed)
-  // Before there is a cluster nobody can be asked about it, and nobody can be in it.
+  // Before the cluster is formed, etcd cannot be asked and has no members.
   const reported = observed.members === 'unknown' && !formed ? [] : observed.members
   const members = fileMember(observed) ?? reported
   const declared = new Map([...spec.servers, ...spec.agents].map((node) => [node.name, node]))
@@ -109,12 +109,12 @@ function fileMember({ nodes, identity }: ObservedCluster): readonly EtcdMember[]
   return [{ id: FILE_MEMBER, name: server.name, node: server.name, learner: false, up }]
 }
 
-/** Stands for the vote of a server that keeps its data in a file. */
+/** Represents the vote of a server that keeps its data in a file. */
 export const FILE_MEMBER = 'sqlite'
 
 /**
- * Any trace of the cluster proves that it was formed, whatever the record says: nobody starts a second one. The CA files
- * that croft itself put on the recorded first server are none.
+ * Reports whether the cluster was formed. Any trace of it outweighs the record, so that croft never forms a second one.
+ * The CA files that croft itself wrote to the recorded first server prove nothing.
  */
 export function isFormed({ identity, members, nodes }: ObservedCluster): boolean {
   if (identity?.formed === true) return true
@@ -179,14 +179,14 @@ export function otherAway(view: ClusterSituation, node: NodeView): string | unde
   const away = view.servers.filter((other) => {
     const { name, spec, member, kube } = other
     if (name === node.name) return false
-    // One that answers nobody may run its etcd or not; its Node says that it is of no use.
+    // If a member's state is unknown, its NotReady Node shows that it cannot help.
     if (member?.up === 'unknown' && kubeOf(other)?.ready === 'no') return true
     return member === undefined ? spec !== undefined && kube !== 'unknown' : member.up === 'no' || member.learner
   })
   return away[0]?.name
 }
 
-/** Releases that run on these nodes, each once, oldest first. */
+/** Releases that run on these nodes, without duplicates, oldest first. */
 export function versionsOf(nodes: readonly NodeView[]): readonly string[] {
   return [...new Set(nodes.flatMap((node) => kubeOf(node)?.version ?? []))].sort(compareVersions)
 }

@@ -51,7 +51,7 @@ export function consentTo(
   })
 }
 
-/** What comes to be listed by the attempt itself, once it has begun: the guest is shut down for it, or gone already. */
+/** Returns the changes that a started replacement itself causes: it shuts the guest down, or has already deleted it. */
 function broughtAbout([first = '']: readonly string[]): readonly string[] {
   const [, thing, connection] = /^replace (\S+) \S+ on (.*)$/.exec(first) ?? []
   const again = thing === undefined || connection === undefined ? [] : [`create ${thing} on ${connection}`]

@@ -1,6 +1,6 @@
 import type { Guard } from './guard.ts'
 
-/** Whoever removes the definition of a kind has not said that what its instances made should go. */
+/** Holds deletions after a kind's definition was removed: that removal does not order its instances' parts away. */
 export const definitionGone: Guard = {
   name: 'definition-gone',
   stops: 'deleting parts of an instance (kro, Crossplane) that is still declared when only its definition was removed',

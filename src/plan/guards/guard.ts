@@ -11,13 +11,13 @@ import type { Suspicion } from '../things/suspicion.ts'
 export interface Guarded {
   readonly entry: PlanEntry
   readonly policy: Policy
-  /** It was held before because of how many were to go, and nobody has approved it. */
+  /** The deletion limit held it before, and no approval covers it yet. */
   readonly awaitsApproval?: boolean
-  /** The guest under the id that croft holds has another birth than the one that is recorded. */
+  /** The guest under the recorded id has another birth than the record: it is another guest. */
   readonly births?: Births
 }
 
-/** What a guard may look at beyond the one action. */
+/** Facts beyond the single action that a guard may use. */
 export interface GuardContext {
   readonly estate: Estate
   /** Machines that are nodes of a cluster. */
@@ -35,14 +35,14 @@ export interface GuardContext {
   readonly objects?: ObjectCounts
   /** Declared, and not there as ours yet. */
   readonly unseen?: ReadonlySet<string>
-  /** What exists and is declared no more. */
+  /** Existing things that are no longer declared. */
   readonly leaving?: readonly Removal[]
   readonly nowMs: number
 }
 
 /**
- * Returns what an action destroys of what is there, whatever the action is called: things, and data in things that stay. Scratch
- * of croft's own attempts is neither listed nor counted.
+ * Returns the existing things, and data inside remaining things, that an action destroys. Leftovers of croft's own
+ * attempts are neither listed nor counted.
  */
 export function lossesOf({ steps }: Doing): readonly Loss[] {
   return steps.flatMap(({ verb, disruption, destroys }) => {

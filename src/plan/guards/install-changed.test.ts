@@ -18,7 +18,7 @@ const doing = (what: 'create' | 'delete' | 'update') =>
     changes: [],
   }) as unknown as Action
 
-/** `declared`, and what of it is not there yet; `leaving`: what is declared no more. */
+/** Judges an action. `declared` keys include the `unseen` ones that do not exist yet; `leaving` keys are undeclared. */
 function judged(
   key: string,
   what: 'create' | 'delete' | 'update',

@@ -2,7 +2,7 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type { Action, Doing } from '../../model/plan.ts'
 import type { Guard, GuardContext } from './guard.ts'
 
-/** Of which add-on a part is, and its name in the cluster: `Addon/shop@Service/shop/web`. */
+/** Splits the key of a part into its add-on and its name in the cluster: `Addon/shop@Service/shop/web`. */
 function partOf(key: ResourceKey): { readonly addon: string; readonly id: string } | undefined {
   const at = key.indexOf('@')
   return at === -1 ? undefined : { addon: key.slice(0, at), id: key.slice(at + 1) }
@@ -11,8 +11,8 @@ function partOf(key: ResourceKey): { readonly addon: string; readonly id: string
 const RELEASE = 'Release.helm.sh/'
 
 /**
- * A chart that was applied by croft and is to be installed by Helm, or the other way: what left and what came are the same
- * objects, and taking away the one would take away the other.
+ * Holds deletions when a chart changes between croft and Helm as installer: old and new objects are the same ones, so
+ * deleting the old would delete the new.
  */
 export const installChanged: Guard = {
   name: 'install-changed',

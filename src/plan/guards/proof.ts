@@ -19,7 +19,7 @@ export const proof: Guard = {
   },
 }
 
-/** Nobody is advised to destroy a server of a cluster that may well run, or what somebody protected. */
+/** Returns the way to delete it. Never advises to destroy a server of a cluster that may run, or a protected thing. */
 function wayOut(key: ResourceKey, { protect, serverOf }: Policy): string {
   if (serverOf !== undefined) return `it is a server of ${serverOf}, and goes by that directory alone`
   if (protect) return 'it is protected, and goes by that directory alone'

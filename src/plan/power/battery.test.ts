@@ -222,7 +222,7 @@ function overdueWorld(seed: number): { readonly spec: PowerSpec; readonly observ
       hooks.filter(() => chance(0.5)).map(({ name }) => [name, { ok: chance(0.3), output: 'no' }]),
     ),
     ups: { [UPS]: battery(1, { low: chance(0.5) }) },
-    // Whatever is asked for has been waited for far longer than it may be.
+    // Every wait is far over its deadline.
     waitedMs: new Proxy({}, { get: () => 10_000_000 }),
   }
   return { spec, observed }

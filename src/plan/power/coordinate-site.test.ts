@@ -61,7 +61,7 @@ test('[A47] [R46] the UPS takes hosts off level by level, and mains bring them b
     returned.steps.map(({ verb, host: name }) => `${verb} ${name}`),
     ['wake-host one'],
   )
-  // While the battery feeds, a charge that wavers wakes nobody.
+  // While the UPS is on battery, a wavering charge starts no host.
   assert.deepEqual(look(45, true, ['one']).steps, [])
 })
 

@@ -31,7 +31,7 @@ export function coordinatePower(
   const wanted = wantedPower(spec, observed, requests, done, nowMs)
   const targets = targetsOf(spec, observed, wanted)
   const view: PowerSituation = { spec, observed, wanted, targets, changing: isChanging(wanted, done, observed), nowMs }
-  // What the battery takes is held by nobody, and goes also while the rest is held.
+  // A hold does not stop what the battery shuts down, even while it stops the rest.
   const shed = wanted.urgent !== 'no' ? targetsOf(spec, observed, { ...wanted, state: 'on' }) : undefined
   const holdable = wanted.source !== 'ups' && shed?.cluster !== true && (wanted.state === 'off' || targets.cluster)
   const holds = holdable ? holdsOf(view, requests.holds) : []
@@ -73,12 +73,12 @@ function isChanging(
   return cluster.formed && (done?.state === 'off' || isPutDown(cluster))
 }
 
-/** Nobody answers, and somebody has stopped it or switched it off. */
+/** Reports whether the API does not answer and a node was stopped or switched off. */
 function isPutDown({ api, nodes }: ClusterPower): boolean {
   return api !== 'yes' && nodes.some((node) => isDown(node) || node.k3s === 'stopped')
 }
 
-/** Machines that are off stay so until it is their turn; what is to go down is not started again by anybody. */
+/** Returns the power state that each machine must keep until its turn, so that no other part of croft changes it. */
 function machinesOf(view: PowerSituation, finding: PowerFinding): PowerDecision['machines'] {
   const starting = new Set(finding.steps.flatMap((step) => (step.verb === 'start-machine' ? [step.machine] : [])))
   const left = view.observed.machines.filter(
@@ -93,7 +93,7 @@ function machinesOf(view: PowerSituation, finding: PowerFinding): PowerDecision[
   return Object.assign(machines, finding.machines)
 }
 
-/** While nodes come and go by our doing, nobody else replaces, upgrades or heals them. */
+/** Reports whether power holds the cluster: while power moves nodes, croft must not replace, upgrade or repair them. */
 function holdsCluster(view: PowerSituation, held: boolean): boolean {
   if (view.targets.cluster) return !held || hasMarks(view) || nodesOf(view).some(({ mark }) => mark !== undefined)
   const going = nodesOf(view).some((node) => view.targets.nodes.has(node.name) && !isDown(node))
@@ -153,8 +153,8 @@ function refusalsOf(view: PowerSituation): readonly PowerHold[] {
 }
 
 /**
- * Who and what keeps it from going down: people, backups, jobs, and holds that somebody set. Asked until the first node
- * has stopped; from then on it would only keep a cluster half down.
+ * Returns what keeps the cluster from going down: people, backups, jobs, and holds. Checked until the first node has
+ * stopped; later it would only keep a cluster half down.
  */
 function holdsOf(view: PowerSituation, set: readonly PersonHold[]): readonly PowerHold[] {
   const { spec, observed, wanted } = view
@@ -216,13 +216,13 @@ function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: WantedPower
   const hosts = new Set(whole ? spec.hosts.map(({ name }) => name) : wanted.shed)
   const asleep = new Set(whole ? [] : nodes.filter((node) => sleeps(node, spec, observed)).map(({ name }) => name))
   for (const node of nodes) {
-    // A box of its own goes down with the node that sleeps on it.
+    // A sleeping node without a VM is a box: the box goes down.
     if (asleep.has(node.name) && node.machine === undefined && node.host !== undefined) hosts.add(node.host)
   }
   const onShed = (host: string | undefined) => host !== undefined && hosts.has(host)
   const servers = nodes.filter(({ role }) => role === 'server')
   const left = servers.filter(({ host }) => !onShed(host))
-  // Without a majority the rest would stand there without a cluster: then it goes down in order, as a whole.
+  // Without a majority of servers the remaining nodes have no cluster: then the whole cluster goes down in order.
   const cluster = whole || (servers.length > 0 && left.length < Math.floor(servers.length / 2) + 1)
   const machines = observed.machines.filter((machine) => machine.role !== 'node' && (whole || onShed(machine.host)))
   return {
@@ -236,11 +236,11 @@ function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: WantedPower
   }
 }
 
-/** Off while no pod waits for it; on until it has been idle long enough. What has been begun is finished. */
+/** Reports whether an on-demand node sleeps: no pod waits for it and it was idle long enough, or its drain started. */
 function sleeps(node: PowerNode, spec: PowerSpec, observed: ObservedPower): boolean {
-  // A server holds a vote: it never sleeps, whatever is declared.
+  // A server holds a vote in etcd: it never sleeps, even if declared on demand.
   if (!node.onDemand || node.role === 'server') return false
-  // It has to have joined before anybody can tell which pods it could run.
+  // Before a node has joined, the pods that it could run are unknown.
   if (node.kube === 'absent') return false
   if ((observed.cluster?.wanting[node.name] ?? []).length > 0) return false
   if (node.power === 'off' || (node.mark !== undefined && node.podsToMove === 0)) return true

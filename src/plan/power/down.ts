@@ -6,7 +6,7 @@ import { awaiting, held, inTurn, merge, NOTHING, type PowerFinding, stepAndWait 
 import { hooksOf } from './hooks.ts'
 import { isDown, isLast, nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
 
-/** Everything that is to be off, taken down in order: first who needs others, last who is needed. */
+/** Shuts down everything that must be off: dependents before their dependencies. */
 export function goDown(view: PowerSituation): PowerFinding {
   return inTurn([
     () => clusterSpeaks(view),
@@ -25,8 +25,8 @@ function clusterSpeaks(view: PowerSituation): PowerFinding {
   if (!view.targets.cluster || cluster === undefined || cluster.api === 'yes') return NOTHING
   const servers = cluster.nodes.filter(({ role }) => role === 'server')
   const away = servers.filter((node) => isDown(node) || node.k3s === 'stopped' || node.k3s === 'absent')
-  // With its majority gone nobody can put anything down any more: the rest follows. Of servers that are not ours, nobody
-  // here can say that they are gone.
+  // Without a majority of servers the cluster can no longer stop its workloads, so the rest goes down. The state of
+  // external servers is unknown, so they count as up.
   if (servers.length > 0 && servers.length - away.length < Math.floor(servers.length / 2) + 1) return NOTHING
   return awaiting(view, { tier: 'gitops', what: 'the API', awaits: 'an answer of the API', deadline: 'scale' })
 }
@@ -41,12 +41,12 @@ function workloads(view: PowerSituation): PowerFinding {
     ]),
     () => hooksOf(view, 'volumes', 'off'),
     () => detached(view),
-    // Where only a drain frees a volume, whoever takes it off its node is needed until then.
+    // If only a drain detaches a volume, its CSI client must run until then.
     () => (cluster.attachments === 'unknown' || cluster.attachments.length > 0 ? NOTHING : clientsDown(view)),
   ])
 }
 
-/** What attaches and detaches volumes goes when there is none left to detach. */
+/** Stops the workloads that attach and detach volumes once none is attached. */
 function clientsDown(view: PowerSituation): PowerFinding {
   if (!view.targets.cluster || spoken(view) === undefined) return NOTHING
   return inTurn([() => hooksOf(view, 'storage-clients', 'off'), () => tierDown(view, 'storage-clients')])
@@ -223,7 +223,7 @@ function emptied(view: PowerSituation, node: PowerNode, tier: Tier): PowerFindin
   ])
 }
 
-/** K3s stopped, then the machine. Where nobody can get in, an orderly shutdown stops K3s as well. */
+/** Stops K3s, then the machine. If croft has no access to it, an orderly shutdown stops K3s as well. */
 function stopped(view: PowerSituation, node: PowerNode, tier: Tier): PowerFinding {
   if (isDown(node)) return node.machine === undefined ? NOTHING : off(node.machine)
   const { name, machine } = node
@@ -288,7 +288,7 @@ function hosts(view: PowerSituation, tier: 'hosts' | 'last-hosts'): PowerFinding
   const going = spec.hosts.filter(
     (host) => targets.hosts.has(host.name) && isLast(host, observed.machines) === (tier === 'last-hosts'),
   )
-  // croft's own box is the very last: with it goes whoever could switch off another.
+  // croft's own host goes last, since it switches the others off.
   const ordered = tier === 'hosts' ? [going] : [going.filter(({ own }) => !own), going.filter(({ own }) => own)]
   return inTurn([
     () => (going.length === 0 ? NOTHING : hooksOf(view, tier, 'off')),

@@ -118,7 +118,7 @@ export function awaiting(view: PowerSituation, awaited: Awaited, forced?: Step<'
   if (afterwards === 'wait')
     return { ...still, warnings: [`${late}; it is waited for${essential ? '' : ', as declared'}`] }
   const why = urgent ? 'because the UPS is on battery' : 'as declared'
-  // Still waited for, so that the time over the deadline is known: but in nobody's way.
+  // The wait stays in the plan, to count the time over its deadline, but blocks nothing.
   const without = { ...NOTHING, waits: [wait], warnings: [`${late}; continuing without it, ${why}`] }
   if (forced === undefined) return without
   const isGivenUp = waitedMs >= 2 * afterMs
@@ -127,7 +127,7 @@ export function awaiting(view: PowerSituation, awaited: Awaited, forced?: Step<'
     : { ...still, steps: [forced], warnings: [`${late}; forcing it, ${why}`] }
 }
 
-/** Somebody keeps it up, and only they can end that. On battery it is one more wait with a deadline. */
+/** A person or a workload holds it up, and only they can release it. On battery the hold is a wait with a deadline. */
 export function held(view: PowerSituation, awaited: Awaited, hold: Omit<PowerHold, 'tier'>): PowerFinding {
   if (view.wanted.urgent !== 'no' && awaited.deadline !== 'start') return awaiting(view, awaited)
   return { ...NOTHING, holds: [{ tier: awaited.tier, ...hold }], blockers: [BLOCKER] }

@@ -4,8 +4,8 @@ import type { PowerPlan } from '../../model/observed-power.ts'
 import type { Desired, Resource } from '../../model/resource.ts'
 
 /**
- * The estate as power wants it now: a machine that is to be off is declared so, and one whose turn has not come is left
- * as it is. Its generation says so as well: to follow a request is no drift.
+ * Returns the estate with the machines' power as wanted now: a machine that must be off is declared off, and one whose
+ * turn has not come keeps its state. The generation includes this, so that following a power request is no drift.
  */
 export function withPower(estate: Estate, looks: readonly PowerPlan[]): Estate {
   const commands = new Map<string, PowerCommand>(looks.flatMap(commandsOf))

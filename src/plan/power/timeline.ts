@@ -63,7 +63,7 @@ export function tierRows(view: PowerSituation, finding: PowerFinding): readonly 
     return count === undefined || count.of === 0 ? [] : [{ tier, ...count }]
   })
   return rows.map(({ tier, done, of }) => {
-    // Nothing is behind a tier that is still being worked on, whatever its own members look like.
+    // While work runs on a tier, the tier is not done, even if all its members look done.
     const state = doing.has(tier) ? 'doing' : done === of ? 'done' : 'todo'
     return { tier, state, progress: `${done} of ${of}`, awaits: EVIDENCE[tier][goesDown ? 'down' : 'up'] }
   })

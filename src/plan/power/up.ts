@@ -7,7 +7,7 @@ import { awaiting, inTurn, merge, NOTHING, type PowerFinding, stepAndWait } from
 import { hooksOf } from './hooks.ts'
 import { nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
 
-/** Everything that is to be on, brought up in order: first who is needed, last who needs others. */
+/** Starts everything that must be on: dependencies before their dependents. */
 export function goUp(view: PowerSituation): PowerFinding {
   return inTurn([
     () => hosts(view),
@@ -41,7 +41,7 @@ function hosts(view: PowerSituation): PowerFinding {
   return inTurn([() => all, () => hooksOf(view, 'hosts', 'on')])
 }
 
-/** In nobody's way: what needs the host waits for it by itself. */
+/** Reports a host that must not be woken. It blocks no tier: what needs the host waits for it by itself. */
 function unwoken(name: string, why: string | undefined): PowerFinding {
   if (why === undefined) return NOTHING
   const allow = 'the UPS answers and is charged, or croft power on --ignore-holds'
@@ -218,7 +218,7 @@ function freed(view: PowerSituation): PowerFinding {
   return merge([...steps, ...waits])
 }
 
-/** What we took down gets back what it had. Those that nobody scaled by us are not touched. */
+/** Restores the replicas of workloads that croft scaled down. Workloads that croft did not scale stay untouched. */
 function restored(view: PowerSituation, tier: ScaledTier): PowerFinding {
   const all = workloadsIn(view, tier)
   if (all === 'unknown')

@@ -59,13 +59,13 @@ export function isLast(host: PowerHost, machines: readonly PowerMachine[]): bool
   )
 }
 
-/** What is to be off. Everything else is to be on. */
+/** What must be off. Everything else must be on. */
 export interface Targets {
-  /** The workloads of the cluster, and with them all of its nodes. */
+  /** The workloads of the cluster, and so all of its nodes. */
   readonly cluster: boolean
   readonly nodes: ReadonlySet<string>
   readonly machines: ReadonlySet<ResourceKey>
   readonly hosts: ReadonlySet<string>
-  /** On-demand nodes among them that sleep because nobody needs them. */
+  /** On-demand nodes among them that sleep because no pod needs them. */
   readonly asleep: ReadonlySet<string>
 }

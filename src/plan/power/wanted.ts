@@ -15,14 +15,14 @@ export interface WantedPower {
   readonly shed: ReadonlySet<string>
   /** Hosts that croft does not wake now, with the reason where no person would expect it. */
   readonly unwoken: ReadonlyMap<string, string | undefined>
-  /** A level of the battery is reached: what takes longer than its deadline is forced, whatever is declared. `low`: there are minutes left. */
+  /** At a battery level, work over its deadline is forced despite its declared policy. `low`: only minutes are left. */
   readonly urgent: 'no' | 'level' | 'low'
 }
 
 /**
- * The newest word counts: a person's request stands until the schedule speaks again, and the other way round. A battery
- * that runs out is above both, also in the middle of a power-off that somebody ordered, and an request that was given up
- * is as good as its opposite.
+ * Returns the wanted power state. The newest order wins: a person's request holds until the next change of the
+ * schedule, and the other way round. An empty battery overrides both, also during an ordered power-off. An abandoned
+ * request counts as its opposite.
  */
 export function wantedPower(
   spec: PowerSpec,
@@ -90,8 +90,8 @@ function newestWord(spec: PowerSpec, requests: PowerRequests, nowMs: number): Wa
 }
 
 /**
- * What a UPS says, while it says that the battery feeds. One that has fallen silent then is not taken for one that is
- * back on mains, but somebody who requests on after that knows better.
+ * Returns the UPS's reading while it is on battery. If it falls silent then, it still counts as on battery, unless a
+ * person orders power on after that.
  */
 function batteryReading(ups: UpsReading | 'unknown', word: WantedPower): UpsReading | undefined {
   if (ups === 'unknown' || !ups.onBattery) return undefined
@@ -99,7 +99,7 @@ function batteryReading(ups: UpsReading | 'unknown', word: WantedPower): UpsRead
   return overruled ? undefined : ups
 }
 
-/** The highest level that goes at this charge. 0: none yet. */
+/** Returns the highest level that shuts down at this charge, or 0 for none. */
 function levelReached({ levels }: UpsSpec, battery: UpsReading | undefined): number {
   if (battery === undefined) return 0
   if (battery.low) return Number.POSITIVE_INFINITY
@@ -125,7 +125,7 @@ function shedHosts(
   )
 }
 
-/** While a battery feeds, nobody has said whether it does, or it is nearly empty, its hosts are not woken. */
+/** Returns hosts that must not be woken: their UPS is on battery, silent, or not charged enough. */
 function unwokenHosts(
   { hosts }: PowerSpec,
   { ups }: Pick<ObservedPower, 'ups'>,

@@ -5,7 +5,7 @@ import { type AddressUse, type Desired, guestIn, type ObservedResource, type Res
 import type { Tree } from '../../model/vm.ts'
 import type { World } from './world.ts'
 
-/** Fixed addresses that a guest is declared with; those that it asks for (DHCP) are nobody's yet. */
+/** Returns the fixed addresses that a guest declares. Addresses from DHCP are not known yet. */
 export function fixedAddresses(desired: Desired): readonly string[] {
   if (desired.type === 'vm') {
     const { cloudInit, seed } = desired.vm
@@ -32,8 +32,8 @@ export function addressesInUse(worlds: Iterable<World>): ReadonlyMap<string, Obs
 }
 
 /**
- * A machine must not be made with the address of something that is there: both would be out of reach from then on, and
- * nobody would know why. Pure.
+ * Refuses to create a machine with an address that is in use: both holders would become unreachable, with no visible
+ * cause. Pure.
  */
 export function refuseTakenAddresses(
   plan: Plan,
@@ -79,7 +79,7 @@ function isStoppedElsewhere({ connection, power, close }: ObservedResource, here
   return connection !== here && (close?.power ?? power) === 'stopped'
 }
 
-/** Whoever has it on the network; a machine that is made again keeps its cards, and a lease of its own. */
+/** Returns who uses the address on the network. A recreated machine keeps its cards, so its own lease is ignored. */
 function answering(address: string, desired: Desired, near: readonly AddressUse[]): string | undefined {
   const guest = guestIn(desired)
   const cards = new Set((guest?.nics ?? []).flatMap(({ mac }) => mac?.toLowerCase() ?? []))
@@ -103,7 +103,7 @@ function describe({ type, externalId, name, host, power }: ObservedResource): st
 
 interface OwnPlace {
   readonly who: string
-  /** Machines that are themselves what is reached there: servers of a cluster whose API has no address of its own. */
+  /** Machines that themselves answer at that address: servers of a cluster whose API has no separate address. */
   readonly servers: readonly string[]
 }
 
@@ -149,7 +149,7 @@ function inOptions(text: string): readonly string[] {
   return text.split(',').flatMap((part) => (/^ip6?=/.test(part) ? [part.slice(part.indexOf('=') + 1)] : []))
 }
 
-/** Whatever stands under `addresses` of a card: cloud-init's network configuration nests by card. */
+/** Collects all `addresses` in cloud-init's network configuration, which nests them by network card. */
 function inNetworkConfig(tree: Tree | undefined): readonly string[] {
   if (tree === undefined || tree === null || typeof tree !== 'object') return []
   if (Array.isArray(tree)) return tree.flatMap((one: Tree) => inNetworkConfig(one))

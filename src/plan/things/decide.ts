@@ -154,7 +154,7 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
     }
   const cleared = ownAttempt(observed, attempt ?? (left ? record : undefined))
   const away = cleared === undefined ? undefined : rules.abandonedSteps(resource, cleared)
-  // Nobody works on it and croft may not clear it: to wait would end with nothing but the patience of whoever waits.
+  // The creation has stopped and croft may not clear its remains: waiting would never end.
   if (away === undefined)
     return {
       do: 'refuse',
@@ -223,7 +223,7 @@ function adopt({ resource, rules, world, ledger }: Situation, observed: Observed
     do: 'adopt',
     externalId: observed.externalId,
     changes,
-    // The mark is written first and alone: whatever happens next, the guest is found again as ours.
+    // Write the mark first and alone, so that the guest is found again as ours after any failure.
     steps: [
       ...rules.adoptSteps(resource, observed),
       ...rules.updateSteps(
@@ -314,7 +314,7 @@ function replace(situation: Situation, observed: ObservedResource, changes: read
     : { do: 'replace', externalId, changes, steps, reason }
 }
 
-/** The same world after this thing is gone: its id is free, and nobody shows it. */
+/** Returns the world without this thing, so that its id is free. */
 function worldWithout(world: World, gone: ObservedResource): World {
   const others = <T>(map: ReadonlyMap<string, T>) => new Map([...map].filter(([id]) => id !== gone.externalId))
   if (gone.list !== undefined) return world
@@ -331,7 +331,7 @@ function worldWithout(world: World, gone: ObservedResource): World {
 
 const GROWING = /^(?:memory|disks?|rootDisk|mounts?)\b/
 
-/** More than its host could ever hold is not begun: it would fail half-way, or fill the host for everybody else. */
+/** Refuses a machine that exceeds its host's capacity: the creation would fail halfway, or fill the shared host. */
 function tooLarge({ desired, policy }: Resource, host: string, { survey }: World): Action | undefined {
   if (survey === undefined || policy.manage === 'observe') return undefined
   const why = neverFits(desired, host, survey)
@@ -436,8 +436,8 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
 }
 
 /**
- * A guest that is being made shows no mark yet. With a store that remembers nothing it could be our own, begun before
- * the store was lost: wait until it shows whose it is rather than make a second one.
+ * A guest under creation shows no mark yet. With an empty store it could be ours, started before the store was lost:
+ * wait for its mark, since a second one would be a duplicate.
  */
 function unfinishedByAnyone(
   world: World,

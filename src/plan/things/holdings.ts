@@ -55,10 +55,10 @@ function placeOf(resource: Resource, rules: Rules | undefined) {
 }
 
 /**
- * Makes each record be about the place that its key claims. What croft holds is at a place: if a declaration names another
- * one, the record of the place it left gets a key of its own and leaves under the usual guards. If another declaration claims
- * the place of a listed thing, the record is that one's from then on: an account or a storage entry is its id, whatever the
- * object in Git is called.
+ * Makes each record match the place that its key claims. If a declaration moves to another place, the record of the old
+ * place gets its own key and leaves under the usual guards. If another declaration claims the place of a listed thing,
+ * it takes over the record, since an account or a storage entry is identified by its id, not by the object's name in
+ * Git.
  */
 export function holdings(
   estate: Estate,
@@ -135,13 +135,13 @@ function isInSeveralLists({ desired }: Resource): boolean {
   return vmid !== undefined || container !== undefined
 }
 
-/** A guest that was seen or begun, and a listed thing that croft made or may have marked. */
+/** A guest that was seen, or a listed thing that croft made or may have marked. */
 function isHeld({ type, seenMs, made, status }: ResourceRecord): boolean {
   if (status === 'Orphaned') return false
   return made === true || type === 'item' || type === 'object' || (isGuest(type) && seenMs !== undefined)
 }
 
-/** The record of a declaration of which nothing is there yet. */
+/** The record of a declaration whose object does not exist yet. */
 function unplaced(record: ResourceRecord, { connection }: Resource): ResourceRecord {
   const { key, uid, type, generation, declaredBy, source, composedBy, policy, createdMs } = record
   return {

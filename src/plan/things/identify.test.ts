@@ -45,7 +45,7 @@ describe('[D-13] what shows nothing but its id', () => {
           ledgerWith({ known: record === undefined ? [] : [recordOf(resource, record)] }),
         ).is
       assert.equal(found(DECLARED), is)
-      // Where Git names no id, somebody else's guest is none of ours.
+      // If Git names no id, a foreign guest is irrelevant.
       assert.equal(found(CHOSEN), is === 'foreign' ? 'absent' : is)
     })
 })

@@ -73,26 +73,26 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   // Either our creation of it is open, or it was whole before: both show by the record alone.
   const isKnown = attemptOf(record) !== undefined || record?.seenMs !== undefined
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming)) {
-    // It stays what it is until root clears it away, and the id was nobody's wish: another one serves as well.
+    // The creation stays stuck until root clears it. If Git names no id, another one serves as well.
     const cleared = ownAttempt(forming, { connection: world.connection.name })
     const isStuck = cleared === undefined || rules.abandonedSteps(resource, cleared) === undefined
     const isFree = declaredId === undefined && isStuck
-    // A creation that did begin may have left disks: then a person clears the id, and croft the disks.
+    // A creation that did start may have left disks: then a person clears the id, and croft the disks.
     if (isFree && !isKnown && isLeft(resource, forming, world, ledger)) return { is: 'absent' }
     return { is: 'forming', observed: forming }
   }
   if (forming !== undefined && isHollow(forming) && isKnown) return { is: 'forming', observed: forming }
-  // A copy that we made has the source's tags at first, and somebody may have taken ours away.
+  // A copy that croft made has the source's tags at first, and our tag may have been removed: read the guest closely.
   if (forming !== undefined && forming.close === undefined) return { is: 'unread', observed: forming }
 
   const adopt = resource.policy.adopt
-  // What croft has left stays where it is: a declaration that is still in Git must not make a second one.
+  // An abandoned guest stays where it is: its declaration, if still in Git, must not create a second one.
   const left = record?.status === 'Orphaned' ? recorded : undefined
   const claimed = declaredId ?? adopt ?? left
   if (claimed === undefined) return { is: 'absent' }
   const there = world.guests.get(claimed)
   if (there === undefined) return { is: 'absent' }
-  // Nobody can tell yet whose it is: with a lost store it may well be ours.
+  // The owner is unknown yet: after the loss of the store the guest may be ours.
   if (there.mark === undefined && isBeingMade(there)) return { is: 'forming', observed: there }
   if (there.close === undefined && (there.mark !== undefined || adopt !== claimed))
     return { is: 'unread', observed: there }
@@ -111,12 +111,12 @@ function claimedBy({ key, policy }: Resource, there: ObservedResource, ledger: L
   return { is: policy.unmarked === true ? 'ours' : 'adoptable', observed: there }
 }
 
-/** Only the description says of which estate it is, so what was not read closely yet may be ours. */
+/** Reports whether the guest may be of our estate. Only the description names the estate, so an unread guest may be. */
 function isOfOurEstate({ mark, close }: ObservedResource, { estate }: Resource): boolean {
   return close === undefined || estate === undefined || isOfEstate(mark?.estate, estate)
 }
 
-/** Nobody makes this guest any more: the host never began with it, or has left it alone for long enough. */
+/** Reports whether the creation was abandoned: the host never started it, or has not worked on it for long enough. */
 export function isLeft({ key }: Resource, { externalId }: ObservedResource, world: World, ledger: Ledger): boolean {
   const record = ledger.records.get(key)
   const neverBegun = record?.failure?.reason === NEVER_BEGUN && record.externalId === externalId
@@ -124,8 +124,8 @@ export function isLeft({ key }: Resource, { externalId }: ObservedResource, worl
 }
 
 /**
- * Nothing but an id: its creation broke off and its lock was lifted, and whoever lifted it came no further. There is
- * nothing in it that anybody could miss.
+ * Reports whether the guest is only an id: its creation broke off, its lock was lifted, and the cleanup stopped there.
+ * It holds no data.
  */
 export function isHollow({ lock, close }: ObservedResource): boolean {
   return lock === undefined && close !== undefined && Object.keys(close.config).every((name) => name === 'digest')

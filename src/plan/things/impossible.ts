@@ -4,7 +4,7 @@ import type { Rules } from '../../model/rules.ts'
 
 /** A change that cannot be made holds up all of them: half of what is declared is not what was declared. */
 export function blocked({ key, policy }: Resource, changes: readonly Change[]): Action | undefined {
-  // Whoever only looks is shown what differs.
+  // A read-only policy shows the difference instead.
   if (policy.manage === 'observe') return undefined
   const reasons = changes.flatMap((change) => change.blocked ?? [])
   const [first] = reasons

@@ -70,7 +70,7 @@ function estateOf(site: Site): Estate {
   return link(read, { findKind, problemAt: read.problemAt })
 }
 
-/** What every machine has once the estate is in force. */
+/** The choices of every machine once the estate is applied. */
 function inForce({ resources }: Estate): KeptChoices {
   const has = resources.flatMap(({ key, desired }): readonly (readonly [string, KeptChoice])[] => {
     const host = guestIn(desired)?.host

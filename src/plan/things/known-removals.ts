@@ -4,8 +4,8 @@ import { isGuest, type ObservedResource } from '../../model/resource.ts'
 import { proofOf, wasDeclared } from './proof.ts'
 
 /**
- * Does the record say of a guest that is declared no more whose it is and why it may leave, so that it counts as leaving
- * before it is read? Nodes of clusters leave in an order that their marks know: these are read first.
+ * Reports whether the record of an undeclared guest alone proves its owner and why it may leave, so that it counts as
+ * leaving before it is read. Cluster nodes leave in an order that only their marks know, so they are read first.
  */
 export function isKnownToLeave(
   observed: Pick<ObservedResource, 'externalId' | 'connection' | 'mark'>,

@@ -51,7 +51,7 @@ interface Decided {
   readonly guarded: Guarded
 }
 
-/** What to do next about each thing that is declared, and about each of ours that is declared no more. */
+/** Decides the next action for each declared thing, and for each of ours that is no longer declared. */
 export const planThings: Planner<Before, Things> = function* (input, { clusters, things: before }) {
   const { estate, worlds, ledger, nowMs } = input
   const same = before?.estate.resources === estate.resources ? before : undefined
@@ -129,7 +129,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
           ...(order === undefined ? {} : { order }),
         }))
     const answer = afterMove(resource, planned, moving.get(resource.key) ?? [], member !== undefined, input)
-    // The coordinator has moved everything off it: making it anew is no longer a question of policy.
+    // The coordinator has drained the node, so its replacement needs no permission of the policy.
     const policy = order?.order === 'destroy' ? { ...resource.policy, replace: 'allowed' as const } : resource.policy
     const rename = renamed.get(resource.key)
     const action =
@@ -215,8 +215,8 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
 }
 
 /**
- * What is ours is decided on what was seen of it, on the hosts around it and on what it needs, and within one look on
- * nothing else. Where it was not found, anything may bear on it: then it is decided anew.
+ * Reports whether the last decision still holds. A decision about our thing depends only on its observation, the hosts
+ * around it and its needs. If the thing was not found, anything may matter: then decide again.
  */
 function stillHolds(resource: Resource, before: Decided, now: Omit<Decided, 'guarded'>): boolean {
   const [was, is] = [before.identity, now.identity]
@@ -270,8 +270,8 @@ function readiness(
 }
 
 /**
- * Is what a resource needs there? A listed thing is, when it was seen. Anything else is when its record says so. A need that
- * nobody declares is no need of ours.
+ * Reports whether a need is Ready: a listed thing once it was seen, anything else if its record says so. An undeclared
+ * need is ignored.
  */
 function isReady(
   need: ResourceKey,
@@ -322,7 +322,7 @@ function isPostHook({ desired }: Resource): boolean {
   return desired.type === 'object' && desired.object.hook?.phase === 'post'
 }
 
-/** A sort of thing that its driver does not know: nobody can say whether it is as declared, so nobody says so. */
+/** A type that the driver does not support: its state cannot be compared, so croft refuses it. */
 function strange({ key, uid, connection, desired, origin, policy, driver }: Resource): Decided {
   const action: Action = {
     do: 'refuse',

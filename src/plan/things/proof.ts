@@ -4,8 +4,8 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { claimantOf } from './left-key.ts'
 
 /**
- * Why a thing that nothing declares may leave, if anything says so: a person, the record of whoever declared it here, or
- * the commit that removed it. That it carries our mark and is not declared is no reason.
+ * Returns why an undeclared thing may leave: a person's approval, the record of its declaration, or the commit that
+ * removed it. Our mark without a declaration proves nothing.
  */
 export function proofOf(
   key: ResourceKey,

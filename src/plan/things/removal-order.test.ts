@@ -64,7 +64,7 @@ test('what depends on another leaves first, on whichever connection it is', () =
     'waits until Machine/a is gone',
     'delete',
   ])
-  // In a circle of old records nobody could be first, and another source holds nobody up.
+  // In a circle of old records none can be first, and another source delays nothing.
   assert.deepEqual(words(ordered('Machine/a', ['Machine/b']), ordered('Machine/b', ['Machine/a'])), [
     'delete',
     'delete',

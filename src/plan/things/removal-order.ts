@@ -25,8 +25,8 @@ export function inOrderOfLeaving(decided: readonly DecidedRemoval[]): readonly D
 }
 
 /**
- * What depends on another (`dependsOn`) is gone before that goes, on whichever connections the two are. Records of one
- * source say who depended on whom; in a circle of old records nobody waits, for nobody could go first.
+ * Delays deletions until all dependents (`dependsOn`) are gone, on any connection. Records of one source hold the
+ * dependencies; a circle in old records is ignored, since nothing in it could go first.
  */
 export function dependentsFirst<T extends DecidedRemoval>(going: readonly T[]): readonly T[] {
   const leaving = going.filter(({ removal, action }) => removal.deletion === 'Delete' && action.do !== 'nothing')
@@ -59,7 +59,7 @@ function afterThey(action: Extract<Action, { readonly do: 'delete' }>, before: r
   return { do: 'wait', reason: 'GoesLater', message, lookAgainMs: 1_000, next }
 }
 
-/** Will it go, and must it be gone before the other goes? What stays, or is kept by somebody else, is not waited for. */
+/** Reports whether this removal happens and must precede the other. Things that stay are not awaited. */
 function isBefore({ removal, action }: DecidedRemoval, other: Removal): boolean {
   if (removal.type !== 'object' || removal.deletion !== 'Delete') return false
   if (action.do !== 'delete' && action.do !== 'wait') return false

@@ -35,9 +35,9 @@ export interface Removal {
 }
 
 /**
- * Guests that carry our mark and are declared no more, or declared somewhere else by now. A guest whose mark names another
- * estate, or a declaration that is there but could not be read, is not among them; neither is one that has not been read
- * closely yet, unless its record says what else only its description does: whose it is and what should become of it.
+ * Returns guests with our mark that are undeclared, or now declared elsewhere. Excludes guests whose mark names another
+ * estate or an unreadable declaration. Excludes guests that were not read closely, unless their record holds the facts
+ * of their description: the owner and the deletion policy.
  */
 export function removals(input: PlanInput, world: World, claims: PlaceClaims): readonly Removal[] {
   const { estate, worlds, ledger, nowMs } = input
@@ -70,7 +70,7 @@ export function removals(input: PlanInput, world: World, claims: PlaceClaims): r
       const mark = unread ? markBy(observed, record, estate, approvals) : observed.mark
       if (mark?.owner === undefined || !(unread || own(mark.estate))) continue
       const owner = claimantOf(mark.owner)
-      // What names another place by now has left this one, whatever other paths may say.
+      // A declaration that names another place has left this one, even if other paths are unread.
       if (resource === undefined && isUnread(owner, estate)) continue
       const isAlone = twins === 1 && resource === undefined && !ledger.records.has(owner) && !keys.has(owner)
       const key = record?.key ?? (isAlone ? owner : leftKey(owner, here, observed.externalId))
@@ -91,7 +91,7 @@ export function removals(input: PlanInput, world: World, claims: PlaceClaims): r
   }
   const search: Search = { estate, world, ledger, meant, approvals, claims }
   found.push(...unmarkedRemovals(search), ...listedRemovals(search), ...unremembered(search))
-  // What would stay anyway and is not known to be of this directory is nobody's business here.
+  // Drop what would stay anyway and is not known to belong to this directory.
   const ours = found.filter((one) => one.deletion === 'Delete' || one.proof !== undefined || one.record !== undefined)
   return ours.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
@@ -125,7 +125,7 @@ function policyOf(policy: Policy | undefined, { serverOf }: Mark): Pick<Removal,
   return serverOf === undefined ? {} : { policy: { ...DEFAULT_POLICY, serverOf } }
 }
 
-/** Keys of what carries our mark, is not declared, and of which nothing is known yet that proves it may leave. */
+/** Returns keys with our mark and no declaration that no proof allows to leave yet. */
 export function unprovenKeys(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly ResourceKey[] {
   const approvals = validApprovals(estate, nowMs)
   return undeclaredMarks(estate, world).filter(
@@ -149,18 +149,18 @@ function ownMarks(estate: Estate, { connection }: World): (mark: string | undefi
   return (mark) => [...marks].some((own) => isOfEstate(mark, own))
 }
 
-/** Where things that are declared no more are looked for. */
+/** Where to search for undeclared things. */
 interface Search {
   readonly estate: Estate
   readonly world: World
   readonly ledger: Ledger
-  /** What a person wants deleted although its policy says otherwise. */
+  /** Keys that a person wants deleted against their policy. */
   readonly meant: ReadonlySet<ResourceKey>
   readonly approvals: readonly Approval[]
   readonly claims: PlaceClaims
 }
 
-/** Guests that were taken over without a mark: the record of whoever declared them says which they are. */
+/** Guests that were adopted without a mark: the record of their former declaration identifies them. */
 function unmarkedRemovals({ estate, world, ledger, meant, approvals }: Search): readonly Removal[] {
   const declared = new Set(estate.resources.map(({ key }) => key))
   return [...ledger.records.values()].flatMap((record): readonly Removal[] => {
@@ -239,9 +239,8 @@ function isDeclaredFile({ connection, externalId }: ResourceRecord, { resources 
 }
 
 /**
- * Items and objects whose marks are on a host or a cluster, of which a store that was lost says nothing. They are ours
- * when the mark names our estate and an owner of which something is still declared here; else another repository may have
- * made them.
+ * Returns marked items and objects that the store does not know, since it was lost. They are ours if the mark names our
+ * estate and their owner still declares something here; otherwise another repository may have made them.
  */
 function unremembered({ estate, world, ledger, meant, approvals, claims }: Search): readonly Removal[] {
   const seen = [...world.lists.values()].flatMap((things) =>

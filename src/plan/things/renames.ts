@@ -51,7 +51,7 @@ export function renames(
     const [record] = records
     if (key === undefined || record === undefined || keys.length !== 1 || records.length !== 1) continue
     const held = bounds.get(key)
-    // What somebody else has given up is not for a source that could not have had it.
+    // A source must not take over a thing that its grant would not allow.
     if (held !== undefined && !mayBeCalled(record.key, held)) continue
     const marked = worlds.get(record.connection)?.marked.get(record.uid) ?? []
     const [observed] = marked

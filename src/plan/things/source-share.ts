@@ -5,8 +5,8 @@ import type { ResourceRecord } from '../../model/record.ts'
 import type { DestroyedSoFar } from './world.ts'
 
 /**
- * Returns the source whose deletions count together with those of a key. Each source has a limit of its own: what one removes
- * neither blocks nor widens what another may. A source with a grant counts by its own name, which it cannot choose.
+ * Returns the source whose deletions count together with those of a key. Each source has its own limit, which deletions
+ * of other sources neither use up nor raise. A source with a grant counts by its own name, which it cannot choose.
  */
 export function sourceShares(
   { resources }: Pick<Estate, 'resources'>,
@@ -39,8 +39,8 @@ function nameOf({ source, declaredBy }: Pick<ResourceRecord, 'source' | 'declare
 }
 
 /**
- * Returns the part of an estate's revision that is of one source with a grant, or of all the others together: a commit of
- * another source must not begin the count anew.
+ * Returns the part of an estate's revision that belongs to one source with a grant, or to all the others together: a
+ * commit of another source must not reset the count.
  */
 export function revisionOf({ revision, quotas = [] }: Pick<Estate, 'revision' | 'quotas'>, source?: string): string {
   const parts = revision.split(',')
@@ -52,7 +52,7 @@ export function revisionOf({ revision, quotas = [] }: Pick<Estate, 'revision' | 
   return own.length === 0 ? revision : own.join(',')
 }
 
-/** What the revisions in force have destroyed so far. */
+/** What the current revisions have destroyed so far. */
 export function destroyedBy(
   estate: Pick<Estate, 'revision' | 'quotas'>,
   destroyed: DestroyedSoFar | undefined,

@@ -13,8 +13,8 @@ export function secretsOf({ entries }: Plan): readonly SecretReference[] {
 }
 
 /**
- * Nothing is begun that ends at a secret which cannot be read: a plan that promises it would promise too much, and a
- * machine would stay half made. `unread` says why, by the name of the reference. Pure.
+ * Refuses work whose later steps need an unreadable secret: the plan would promise too much, and a machine would stay
+ * half made. `unread` maps a reference's name to the reason. Pure.
  */
 export function refuseUnread(plan: Plan, unread: ReadonlyMap<string, string>): Plan {
   if (unread.size === 0) return plan

@@ -6,8 +6,8 @@ import type { UnreadPath } from '../../model/unread.ts'
 import { validApprovals } from '../approvals.ts'
 import { claimantOf } from './left-key.ts'
 
-// A key that is not found is absent only if no path may declare it that became unread, or changed while unread, since
-// everything of ours was found. `known` has the unread paths, with their marks, of which that was settled.
+// A missing key counts as absent only if no unread path may declare it. `known` holds the marks of unread paths that
+// are already proven not to.
 
 /** Marks of unread paths, by path. */
 export type KnownUnread = Readonly<Record<string, string>>
@@ -73,7 +73,7 @@ function mayDeclare({ names, within }: UnreadPath, key: ResourceKey, proven: Est
   return names.some((name) => last === name || last.startsWith(`${name}-`))
 }
 
-/** Returns the unread paths of which it is settled that they declare none of these keys. */
+/** Returns the unread paths that are proven to declare none of these keys. */
 export function settledUnread(
   inGit: readonly UnreadPath[],
   { unread = [], proven }: Pick<Estate, 'unread' | 'proven'>,

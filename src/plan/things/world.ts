@@ -14,17 +14,17 @@ export interface World {
   readonly refusal?: Refusal
   /** Guests by external id, close looks already merged in. */
   readonly guests: ReadonlyMap<string, ObservedResource>
-  /** Guests that carry a croft mark, by uid. More than one: somebody copied a guest with its tags. */
+  /** Guests with a croft mark, by uid. Several for one uid: a guest was copied with its tags. */
   readonly marked: ReadonlyMap<string, readonly ObservedResource[]>
   /** Lists that were read, each with its things by external id. A list not in here proves nothing. */
   readonly lists: ReadonlyMap<string, ReadonlyMap<string, ObservedResource>>
-  /** Ids that were asked for by name: is there anything behind it, visible to us or not? */
+  /** Ids whose use was checked: taken means that an object exists, visible to us or not. */
   readonly probes: ReadonlyMap<string, 'free' | 'taken'>
-  /** Ids of guests that show nothing but the lock of a creation which nobody finishes any more. */
+  /** Ids of guests that show only the lock of an abandoned creation. */
   readonly deserted?: ReadonlySet<string>
 }
 
-/** What a revision has destroyed so far, over all its passes: also what is gone by now. */
+/** What a revision has destroyed in all its passes, including objects that are gone by now. */
 export interface DestroyedSoFar {
   readonly revision: string
   readonly things: readonly (Pick<PlanEntry, 'key' | 'connection' | 'type'> & {
@@ -45,11 +45,11 @@ export interface Ledger {
   readonly running: ReadonlyMap<ResourceKey, RemoteTask>
   /** The store knows nothing yet: absence from it proves nothing. */
   readonly fresh: boolean
-  /** Marks of unread paths of which it is settled that they declare nothing that is missing. */
+  /** Marks of unread paths that are proven to declare none of the missing keys. */
   readonly unread: KnownUnread
-  /** A person asked for another try of what stalled. */
+  /** A person asked to retry what stalled. */
   readonly retryStalled: boolean
-  /** What was tried again since then: one more try was asked for, not one in every pass. */
+  /** Keys retried since then: the request means one retry, not one in every pass. */
   readonly tried?: ReadonlySet<ResourceKey>
 }
 

@@ -401,7 +401,7 @@ export function newMachine(world: World, random: Random): Machine {
   }
 }
 
-/** A machine that boots starts what was installed, whether somebody stopped it before or not. */
+/** Boots a machine: it starts its installed K3s, even if that was stopped before. */
 export function boot(world: World, machine: Machine, random: Random): void {
   machine.on = true
   machine.bootedMs = world.nowMs + TICK_MS * integerBetween(random, 0, 2)

@@ -155,7 +155,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     switch (step.verb) {
       case 'pause':
         if (!api || own === undefined) return
-        // Whoever takes volumes off nodes is gone then, and a volume that still hangs there hangs for good.
+        // Without the CSI client nothing detaches volumes any longer: an attached volume stays attached forever.
         if (own.tier === 'storage-clients' && attached.size > 0 && !late('VolumeAttachment'))
           faults.push(`${own.name} was taken down with ${[...attached].join(', ')} attached`)
         own.remembered ??= own.replicas

@@ -3,8 +3,8 @@ import type { Ledger, World } from '../world.ts'
 import { type Demand, demandOf, roomsOf, shortageOf } from './room.ts'
 
 /**
- * A guest that is on another host than declared was either carried there by somebody (then it is followed), or the
- * declaration has changed its mind (then it is moved). What was declared when all was last in force tells which.
+ * If a guest is on another host than declared, either a person moved it (then croft follows), or Git changed the host
+ * (then croft moves it). The host that was declared when everything last matched decides.
  */
 export function movedByGit(resource: Resource, world: World | undefined, ledger: Ledger): Resource {
   const guest = guestIn(resource.desired)
@@ -29,7 +29,7 @@ export function movingHere(resource: Resource, why: string, world: World | undef
   return { ...resource, desired: withGuestFields(desired, { moveHere }) }
 }
 
-/** What lies on a shared storage takes no more room there than it does now. */
+/** Data on a shared storage needs no additional room for a move. */
 function carried(demand: Demand, { storages }: Survey): Demand {
   const shared = new Set(storages.filter((storage) => storage.shared).map(({ name }) => name))
   return {

@@ -14,8 +14,8 @@ export interface PlaceInput {
 }
 
 /**
- * Chooses a host for every machine that leaves it to croft. Where one is, it stays; where one was begun, it goes on;
- * else the least crowded host of those that may and can hold it. The same world gives the same answer.
+ * Chooses a host for every machine that leaves the choice to croft: the current host, else the host where its creation
+ * started, else the least crowded host that is allowed and has room. The same world gives the same answer.
  */
 export function place(estate: Estate, input: PlaceInput): Estate {
   const { worlds, ledger } = input
@@ -42,13 +42,13 @@ export function place(estate: Estate, input: PlaceInput): Estate {
   const isThere = ({ connection, uid }: Resource) => worlds.get(connection)?.marked.has(uid) === true
   const needed = new Set(chosen.flatMap(({ needs }) => needs))
   const wanted = new Set(chosen.filter((resource) => !isThere(resource)).flatMap(({ needs }) => needs))
-  // A machine that is there needs its image no more; a copy that was fetched for it is kept all the same.
+  // An existing machine does not need its image, but a copy that was downloaded for it is kept.
   const kept = ({ key, justInCase }: Resource) =>
     justInCase !== true || wanted.has(key) || (needed.has(key) && ledger.records.has(key))
   return { ...estate, resources: chosen.filter(kept) }
 }
 
-/** Machines that a host is still to be chosen for: only for them is it worth asking how busy the hosts are. */
+/** Machines without a chosen host: only for them does croft read how busy the hosts are. */
 export function unplaced(estate: Estate, input: Pick<PlaceInput, 'worlds' | 'ledger'>): readonly Resource[] {
   return estate.resources.filter(
     (resource) => resource.placement !== undefined && settledHost(resource, input) === undefined,
@@ -223,8 +223,8 @@ function inRank(a: readonly (number | string)[], b: readonly (number | string)[]
 const SPAN_MS = 60_000
 
 /**
- * Since when a host has been busy without a pause, if that is long enough to keep new machines away. One quiet minute
- * ends it; values that nobody took are neither.
+ * Returns since when a host has been busy without a pause, if long enough to keep new machines away. One quiet minute
+ * ends that; a missing sample does not count.
  */
 export function busySince(
   samples: readonly LoadSample[],
