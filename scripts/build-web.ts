@@ -7,7 +7,7 @@ import { licenceTexts } from './licence-texts.ts'
 
 const LICENCES = 'THIRD-PARTY-LICENSES'
 const FIXED = ['icon.svg', 'files.json', 'index.html', LICENCES]
-/** Older builds are kept this long: somebody may still be reading them. */
+/** How long older builds are kept: a running server or an open page may still read them. */
 const KEPT_MS = 600_000
 
 const root = dirname(import.meta.dirname)
@@ -70,7 +70,7 @@ const html = readFileSync(join(root, 'web', 'index.html'), 'utf8')
   .replace('/main.css', named(/^main-.*\.css$/))
   .replace('/main.js', named(/^main-.*\.js$/))
   .replace('/chunk.js', named(/^chunk-.*\.js$/))
-// Names hold the hash of what is inside, so a build never changes a file that somebody reads: two builds at once, or one
+// Names hold the hash of what is inside, so a build never changes a file that is being read: two builds at once, or one
 // beside a running server, do no harm. The list says what belongs to the page; index.html is written last.
 put(
   LICENCES,

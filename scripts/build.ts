@@ -26,7 +26,7 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
   for (const old of globSync('*', { cwd: outDir }))
     if (old !== 'web') rmSync(join(outDir, old), { recursive: true, force: true })
   const { metafile } = await bundle({
-    // A thread begins with a file of its own: nothing imports it, so nothing but this brings it along.
+    // A worker thread starts from its own file: no module imports it, so it must be named here.
     entryPoints: { main: join(root, 'src/main.ts'), worker: join(root, 'src/source/apart/worker.ts') },
     ...OUTPUT,
     outdir: outDir,

@@ -1,8 +1,8 @@
 import type { Plugin } from 'esbuild'
 
 /**
- * Node's own modules, taken as they are. To `import` one makes Node read every property of it once, also those behind
- * which more is loaded when somebody asks: web cryptography, promises of dns, a recursive watcher. That was a tenth of
+ * Node's own modules, taken as they are. To `import` one makes Node read every property of it once, also those that
+ * load more when they are read: web cryptography, promises of dns, a recursive watcher. That was a tenth of
  * the processor time with which a command begins.
  */
 export function builtinModules(): Plugin {

@@ -10,7 +10,7 @@ import { installedTree } from './installed-tree.ts'
 import { archiveOf, PACKED_AT, type PackedFile, reproducible, tarOf } from './release-parts.ts'
 import { startedAs } from './started.ts'
 
-/** What croft starts besides itself. There is no shell among them, and nothing that installs anything. */
+/** Programs that croft starts. There is no shell among them, and nothing that installs anything. */
 const PROGRAMS = ['/usr/bin/ssh', '/usr/bin/ssh-keyscan', '/usr/bin/ssh-keygen']
 const USER = 65_532
 

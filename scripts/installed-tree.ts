@@ -1,4 +1,4 @@
-// What lies where once croft is installed with a Node of its own: the same for the tarball and for the Debian package.
+// Where each file lies once croft is installed with its own Node: the same for the tarball and for the Debian package.
 import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'

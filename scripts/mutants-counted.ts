@@ -13,7 +13,7 @@ export const CACHE = path.resolve(import.meta.dirname, '../node_modules/.cache/c
 interface Entry {
   /** Changes with the test and with everything that it imports. */
   readonly version: string
-  /** Of the test itself: one that was written anew may run more. */
+  /** Of the test file: a changed test may run other lines. */
   readonly test: string
   /** A test that fails in the copy by itself would call every bug found. */
   readonly passed: boolean
@@ -37,7 +37,7 @@ interface Range {
 
 /**
  * Whether a test runs the line of a bug. A count of an earlier version serves as long as the bug's file and the test are the same: it
- * only chooses tests, and whatever kills is run without the bug as well.
+ * only chooses tests, and a test that kills the bug is also run without it.
  */
 export async function runs(
   copy: string,

@@ -15,7 +15,7 @@ export interface Mutant {
   readonly text: string
 }
 
-/** What somebody mistypes, or forgets, in one place. */
+/** Mistakes of one place: a mistyped or forgotten token. */
 const SWAPS: readonly (readonly [from: RegExp, to: string])[] = [
   [/ === /g, ' !== '],
   [/ !== /g, ' === '],

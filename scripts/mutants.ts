@@ -30,11 +30,11 @@ const FOLDERS = [
 const RULES = /^src\/drivers\/[a-z0-9]+\/rules\.ts$/
 const COSTS = path.join(CACHE, 'costs.json')
 const RESULTS = path.join(CACHE, 'results.json')
-/** How long one bug is tried. Whatever is left untried counts as survived. */
+/** How long one bug is tried. A bug without a verdict by then counts as survived. */
 const MOST_MS = 120_000
 /** What every test is given, however short it was. */
 const LEAST_MS = 60_000
-/** A test of which nothing is known yet. */
+/** The assumed time of a test that was not measured yet. */
 const USUAL_MS = 3000
 
 const { values } = parseArgs({
@@ -58,7 +58,7 @@ const sources = new Map(
   files.filter((file) => file.endsWith('.ts')).map((file) => [file, readFileSync(path.join(ROOT, file), 'utf8')]),
 )
 const imports = new Map([...sources].map(([file, text]) => [file, importsOf(file, text)]))
-/** What each driver's rules need of its own folder: the judgements; the sessions beside them only talk. */
+/** Files of each driver that its rules need: the judgements, not the sessions that only talk. */
 const rules = new Set(
   [...sources.keys()]
     .filter((file) => RULES.test(file))
@@ -94,7 +94,7 @@ const chosen =
       )
     : all.filter(({ file, line }) => values.at.split(',').includes(`${file}:${line}`))
 const copies = Array.from({ length: Number(values['at-once']) }, copyOfTree)
-/** Bugs that no test of their own part notices; what others do with them is asked last, as most need no more. */
+/** Bugs that no test of their part finds. The other tests run last, since most bugs do not need them. */
 const hard: Mutant[] = []
 for (const [round, mutants] of [chosen, hard].entries()) {
   const queue = mutants.values()

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 /** A Debian package, and the command or file (a pattern) by which it is seen to be there. */
 export type Wanted = { readonly name: string } & ({ readonly command: string } | { readonly file: string })
 
-/** Python with a module that Debian keeps in a package of its own. */
+/** Python with a module that Debian packages separately. */
 export const PYTHON: Wanted = { name: 'python3-venv', file: '/usr/lib/python3.*/ensurepip/__init__.py' }
 
 /** What the first set of tests needs (test/sets.ts): unpacked for every newcomer, so it is little. */
@@ -77,7 +77,7 @@ const APT: Wanted = { name: 'apt', command: 'apt-get' }
 const INSTALL_TIMEOUT_MS = 900_000
 /** Without a network it should be found out soon; another apt at work is waited for. */
 const PATIENCE = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=20', '-o', 'DPkg::Lock::Timeout=60']
-/** Where administrators' programs are, whoever looks. */
+/** Folders of administrators' programs, which the PATH of a user may lack. */
 const ALSO = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 
 export interface System {
@@ -105,7 +105,7 @@ export function ensurePackages(wanted: readonly Wanted[], system: System = thisS
   system.print(`installing for the tests: ${before.join(' ')}`)
   system.run('apt-get', [...PATIENCE, 'update', '-qq'])
   const installed = system.run('apt-get', [...PATIENCE, 'install', '-y', '-qq', '--no-install-recommends', ...before])
-  // We want its program, not its service: a machine that runs our tests must not be set up anew when it boots next.
+  // We want its program, not its service: a test run must not change what the machine starts at its next boot.
   const after = missing()
   if (before.includes('cloud-init') && !after.includes('cloud-init'))
     system.run('touch', ['/etc/cloud/cloud-init.disabled'])

@@ -20,7 +20,7 @@ export function packageOf(files: readonly PackedFile[]): Buffer {
   )
 }
 
-/** A compressed archive of one folder. Owners, times and the umask of whoever packs it leave no trace. */
+/** Packs one folder into a compressed archive that does not depend on owners, times or the caller's umask. */
 export function archiveOf(folder: string, files: readonly PackedFile[]): Buffer {
   const tar = tarOf(files.map((file) => ({ ...file, name: `${folder}/${file.name}` })))
   return reproducible(gzipSync(tar, { level: 6 }))

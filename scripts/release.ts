@@ -1,7 +1,7 @@
 // Makes a release from a commit: node bin/run scripts/release.ts --key ~/.ssh/release --out DIRECTORY [--commit REF]
 //
-// What is packed is what Git has at that commit, built in a directory of its own; nothing that lies about in the clone
-// gets in. The key is an SSH key; with an Ed25519 key the whole result is the same to the byte wherever it is made.
+// Packs the files of that commit, built in a separate directory; uncommitted files of the clone are left out. The key is
+// an SSH key; with an Ed25519 key the whole result is the same to the byte wherever it is made.
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

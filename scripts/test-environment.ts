@@ -26,7 +26,7 @@ export function makeTestHome(home: string): void {
 }
 
 /**
- * The environment of a test process. It has a home of its own, and sees no configuration of Git, npm or SSH, no proxy, no
+ * The environment of a test process. It has a separate home, and sees no configuration of Git, npm or SSH, no proxy, no
  * locale and no time zone.
  */
 export function testEnvironment(

@@ -16,7 +16,7 @@ interface Running {
 /** Whether processes can be looked at here. */
 export const SEES_PROCESSES = process.platform === 'linux'
 
-/** Processes with this mark, or a longer one, and what descends from them (a container has an environment of its own). */
+/** Returns the processes with this mark, or a longer one, and their descendants (a container has another environment). */
 function runningWith(mark: string): readonly Running[] {
   if (!SEES_PROCESSES) return []
   const all = readdirSync('/proc')

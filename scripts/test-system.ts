@@ -17,8 +17,8 @@ import { findCommand, INSIDE, isThere, type Wanted } from './packages.ts'
 
 /*
  * Tests need Debian packages, and a test must not change anybody's computer. So packages go into layers over /usr, /etc
- * and /var which only the processes of a test run see: a mount namespace of its own with overlays, and an empty /run, in
- * which no service manager is found that could start what is installed. The layers are kept in the project's cache and
+ * and /var which only the processes of a test run see: a separate mount namespace with overlays, and an empty /run, so
+ * that no service manager is found that could start what is installed. The layers are kept in the project's cache and
  * lie below a throw-away one, so that two runs at once do not meet.
  */
 
@@ -85,7 +85,7 @@ function short(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
-/** Layers over a system that has changed since fit nothing any more; drafts that nobody is working on were left behind. */
+/** Deletes layers over a system that has changed since, and drafts whose process has ended. */
 function forgetOld(layers: string): void {
   const folder = dirname(layers)
   const fits = basename(layers).slice(0, -12)

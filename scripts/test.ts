@@ -12,7 +12,7 @@ import type { ReportLine } from './test-reporter.ts'
 import { type FileRun, judgeFile, judgeRuns, secondTries } from './test-results.ts'
 import { enterTestSystem, STARTER } from './test-system.ts'
 
-// `npm test`: the checks, then the test files of the first set (test/sets.ts), each in a process of its own. `--all`: both
+// `npm test`: the checks, then the test files of the first set (test/sets.ts), each in a separate process. `--all`: both
 // sets. `--rest`: the second set without the checks, for what follows on `npm test`. With CROFT_REAL=1 beside these two, the
 // programs of `npm run test:real` too. With paths, only the test files there and no checks. `--long` runs the whole volume
 // of the tests that have one. `--seconds` writes down how long each file took.
@@ -62,7 +62,7 @@ const mark = `${process.env[MARK] ?? ''}${process.pid}.${Math.round(performance.
 const running = new Set<ChildProcess>()
 const progress = createProgress(process.stdout, new Map(files.map((file) => [file, expectedSeconds(file)])))
 const print = (text: string) => progress.print(text)
-// Ctrl-C must not leave test processes behind: each has a process group of its own and does not see it.
+// Ctrl-C must not leave test processes behind: each has its own process group and does not see it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130))
 // bin/run hands signals on, but not its own death.
 process.on('disconnect', () => process.exit(130))
@@ -81,7 +81,7 @@ process.on('exit', () => {
 const failures: string[] = []
 let passed = 0
 if (bySet) await prepare()
-// These start croft hundreds of times, as somebody does who has installed it.
+// These start croft hundreds of times, so they use an installed one.
 if (files.some((file) => /^test\/(?:binary|browser|docs)\//.test(file))) {
   const { buildCroft } = await import('./built-croft.ts')
   process.env.CROFT_TEST_BUILT = await buildCroft(join(scratch, 'croft'))
@@ -220,7 +220,7 @@ function chosenFiles(): readonly string[] {
   const chosen = bySet
     ? all.filter((file) => long || values.all || setOf(file) === (values.rest ? 'rest' : 'first'))
     : all.filter((file) => paths.some((path) => isAt(file, path)))
-  // The longest first: nobody waits at the end for one that has just begun.
+  // The longest first, so that no long file starts last.
   return chosen.toSorted((a, b) => expectedSeconds(b) - expectedSeconds(a) || (a < b ? 1 : -1))
 }
 

@@ -17,7 +17,7 @@ export interface ClusterExperiments {
   wakeBox(mac: string): void
   /** So many answers of its management controller get lost, although what was asked is done. */
   loseBmcReplies(name: string, count: number): void
-  /** The pod `namespace/name` refuses to go, whatever its budget says. */
+  /** The pod `namespace/name` refuses eviction even where its budget allows it. */
   blockEviction(pod: string, blocked: boolean): void
   /** Every etcd cluster as it really is. */
   clusters(): readonly Record<string, unknown>[]

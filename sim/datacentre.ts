@@ -35,7 +35,7 @@ export interface DatacentreOptions {
   readonly hosts?: readonly string[] | number
   /** This many running guests, from VMID 1000. */
   readonly vms?: number
-  /** A site of somebody's own instead of a preset. */
+  /** A described site instead of a preset. */
   readonly site?: Site
   readonly timing?: Partial<Timing>
   /** How many calls each of the two daemons serves at once. Default 3. */

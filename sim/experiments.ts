@@ -10,7 +10,7 @@ export interface Experiments {
   state(): Record<string, unknown>
   /** Merges into the configuration; `status`, `paused` and `node` are the guest's state. `null` takes a key away. */
   patchGuest(vmid: number, patch: Readonly<Record<string, unknown>>): void
-  /** Makes a guest as somebody would in the web interface. Disks are written `storage:GiB`. */
+  /** Makes a guest as the web interface does. Disks are written `storage:GiB`. */
   addGuest(vmid: number, node: string, config: Readonly<Record<string, string>>, running?: boolean): void
   removeGuest(vmid: number): void
   hostPower(name: string, power: 'on' | 'off'): void

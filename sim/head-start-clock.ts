@@ -1,7 +1,7 @@
 import type { Scheduled, SimClock } from './sim-clock.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
-/** A clock for a world that has a past: it begins earlier, and nobody waits for what happens before now. */
+/** A clock for a world with a past: it starts earlier, and runs without waiting until now. */
 export interface HeadStart {
   /** What the world lives on, before and after. */
   readonly clock: SimClock

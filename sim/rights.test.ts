@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient, exitOf, HOST, type TestClient, WEB } from './test-client.ts'
 
-/** The rights that a pool-scoped token needs, and no more. */
+/** Exactly the rights that a pool-scoped token needs. */
 const POOL_ROLE =
   'VM.Allocate VM.PowerMgmt VM.Config.CPU VM.Config.Memory VM.Config.Disk VM.Config.Network VM.Config.HWType VM.Config.Options VM.Config.Cloudinit VM.GuestAgent.Audit Pool.Audit'
 

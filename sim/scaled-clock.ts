@@ -30,7 +30,7 @@ export function createScaledClock(speed = 1, wallStart = Date.now()): SimClock {
         const wake = () => {
           const left = until - elapsedMs()
           if (left <= 0) return done()
-          // Unlike the datacentre's own timers this one keeps the process: somebody waits for it.
+          // Unlike the datacentre's own timers this one keeps the process alive, since a caller awaits it.
           timer = setTimeout(wake, Math.ceil(left / factor))
         }
         signal?.addEventListener('abort', done, { once: true })

@@ -76,7 +76,7 @@ export interface RunningSimulator extends ServedDatacentre {
 
 const HOUR_MS = 3_600_000
 
-/** All that `croft sim` does before it waits: a datacentre on a clock of its own, served over HTTPS. */
+/** Starts what `croft sim` serves: a datacentre with a separate clock, over HTTPS. */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
   const { hosts, vms, site, timing } = options
   const preset = presetOf(options.preset)
@@ -193,7 +193,7 @@ export async function serveDatacentre(
     readonly port: number
     readonly host?: string
     readonly showTokens?: boolean
-    /** Said with every answer, so that whoever compares clocks knows that this one is not to be compared. */
+    /** Sent with every answer, so that a client that compares clocks skips this one. */
     readonly clock?: string
   },
 ): Promise<ServedDatacentre> {

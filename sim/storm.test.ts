@@ -68,7 +68,7 @@ test('whatever is sent to whatever is simulated, the answer is a Proxmox answer 
         ]),
       )
       const query = method === 'GET' || method === 'DELETE' ? `?${new URLSearchParams(params).toString()}` : ''
-      // Somebody may just have switched a host off; without any there is nobody to answer.
+      // A previous step may have switched a host off; without a running host no API answers.
       for (const host of client.datacentre.world.hosts.keys()) client.datacentre.hostPower(host, 'on')
       const answer = await client.call(method, `${path}${query}`, query === '' ? params : undefined)
       assert.doesNotMatch(

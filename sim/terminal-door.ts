@@ -34,7 +34,7 @@ export function createTerminalDoor(world: World, handle: (request: WireRequest) 
       if (answer.status !== 200 || !/\/vncwebsocket\?/.test(path)) return refuse(socket, answer)
       const { port } = (JSON.parse(answer.body) as { readonly data: { readonly port: unknown } }).data
       const proxy = come(world, Number(port))
-      // Nobody listens at the port: the real one says nothing, and hangs up after a while.
+      // Nothing listens at the port: the real proxy sends nothing and closes the connection later.
       if (proxy === undefined) return void socket.destroy()
       server.handleUpgrade(request, socket, head, (web) => serveTerminal(world, proxy, web))
     },
@@ -56,7 +56,7 @@ function serveTerminal(world: World, proxy: TermProxy, web: WebSocket): void {
   let login: Buffer | undefined = Buffer.alloc(0)
   let line: SerialLine | undefined
   const say = (text: string) => {
-    // Whoever does not read what he is sent is not worth more memory.
+    // A client that does not read is disconnected, to bound the memory.
     if (web.bufferedAmount > 8 * MESSAGE_BYTES) web.terminate()
     else if (text !== '') web.send(Buffer.from(text, 'utf8'))
   }

@@ -10,8 +10,8 @@ import { volumesOf } from './world/volumes.ts'
 const GIB = 2 ** 30
 
 /**
- * A datacentre that looks like an observed one: its hosts, storages and guests, as far as they were seen closely. What
- * nobody has looked at is there by name only, so that its id is taken.
+ * A datacentre that looks like an observed one: its hosts, storages and guests, as far as they were seen closely. Things
+ * that were not read exist by name only, so that their id is taken.
  */
 export function createTwin(
   survey: Survey,

@@ -1,4 +1,4 @@
-/** What croft uses of the library ws: it brings no types of its own. */
+/** What croft uses of the library ws: it has no types. */
 declare module 'ws' {
   import type { EventEmitter } from 'node:events'
   import type { IncomingMessage } from 'node:http'

@@ -2,7 +2,7 @@ import { parseProperties } from '../world/properties.ts'
 import type { Guest } from '../world/types.ts'
 import { isBare } from './machine.ts'
 
-/** Addresses of one card with their prefix lengths, before somebody adds more by hand. */
+/** Addresses of one card with their prefix lengths, before a person adds more. */
 export function cardAddresses(guest: Guest, number: number, mac: string): readonly (readonly [string, number])[] {
   // Nothing in it reads what cloud-init would.
   if (isBare(guest)) return []

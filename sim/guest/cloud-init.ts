@@ -20,8 +20,8 @@ const FINAL_MS: readonly [number, number] = [300, 900]
 const RESULT = '/run/cloud-init/result.json'
 
 /**
- * cloud-init's stages, once for each instance id: files, then the host name, packages, and what is to be run at the
- * end. The name comes in force late, as on real machines: what starts before that runs under the image's name.
+ * cloud-init's stages, once for each instance id: files, then the host name, packages, and the commands of
+ * the end. The name takes effect late, as on real machines: earlier services run under the image's name.
  */
 export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (name: string) => void): void {
   const { world, machine } = computer
@@ -33,7 +33,7 @@ export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (
     const errors = system.cloudInitError === undefined ? [] : [system.cloudInitError]
     machine.files.write(RESULT, `${JSON.stringify({ v1: { datasource: 'DataSourceNoCloud', errors } }, null, 1)}\n`)
   }
-  // What is below /run is made anew with every boot.
+  // /run is empty after each boot.
   machine.files.remove(RESULT)
   machine.files.write('/run/cloud-init/status.json', '{"v1": {"stage": "modules-final"}}\n')
   if (system.instanceId === run.instanceId) {

@@ -12,7 +12,7 @@ export interface Session {
   readonly machine: Machine
   readonly pid: number
   readonly nowMs: number
-  /** How long it takes, and how many processes it starts besides its own. */
+  /** How long it takes, and how many child processes it starts. */
   tookMs: number
   children: number
   out: string
@@ -29,7 +29,7 @@ export interface Outcome {
 
 export type Command = (io: Io, session: Session) => Outcome
 
-/** By program name, whatever folder it is called in. */
+/** Commands by program name, without the folder. */
 export type Commands = ReadonlyMap<string, Command>
 
 const CODE = (code: number): Outcome => ({ code })

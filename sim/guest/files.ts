@@ -13,7 +13,7 @@ export interface Files {
   mount(path: string, there: Files): void
 }
 
-/** What a plain Debian has: whoever wants another folder makes it first. */
+/** Folders of a plain Debian. A write elsewhere needs its folder made first. */
 const FOLDERS =
   '/ /tmp /root /etc/systemd/system /etc/ssh /var/lib /var/log /run /proc /home /opt /srv /mnt /usr/bin /usr/lib /usr/local/bin /usr/local/lib'.split(
     ' ',

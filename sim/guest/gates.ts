@@ -12,7 +12,7 @@ export function hasGates(computer: Computer): boolean {
 
 const RESTART_MS = 15_000
 
-/** A gate that did not open by its deadline: K3s is not started, until somebody starts it again. */
+/** Reports whether a gate stayed closed until its deadline: K3s stays stopped until the next start. */
 export function isGivenUp({ message }: Gate): boolean {
   return / given up after \d+ s$/.test(message)
 }
@@ -32,7 +32,7 @@ export function closedGates(computer: Computer, before: readonly Gate[]): readon
     const nowMs = Math.floor(computer.world.clock.now())
     const deadline = Number(settings.get(name) ?? Number.POSITIVE_INFINITY)
     const known = before.find((gate) => gate.name === name)
-    // The unit fails, and systemd begins it anew a while later.
+    // The unit fails, and systemd restarts it later.
     const failed = known !== undefined && isGivenUp(known)
     if (failed && nowMs - known.sinceMs < deadline * 1000 + RESTART_MS) return [known]
     const sinceMs = known === undefined || failed ? nowMs : known.sinceMs

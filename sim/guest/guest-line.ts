@@ -6,7 +6,7 @@ import { runProgram } from './run-program.ts'
 import { type SerialLine, serialLine } from './serial-line.ts'
 import { commandsOf } from './system-commands.ts'
 
-/** The serial line of a guest that runs, whatever hypervisor shows it. */
+/** Returns the serial line of a running guest, for every hypervisor. */
 export function guestLine(world: World, guest: Guest): SerialLine {
   const { hostname } = machineOf(world, guest).system
   return serialLine({

@@ -26,7 +26,7 @@ export function computerOf(world: World, guest: Guest): Computer {
 
 /** The system is up: cloud-init works if there is something new for it, and what is enabled starts. */
 export function systemBoots(world: World, guest: Guest): void {
-  // A guest that nobody gave anything to read, and that never was looked into, costs nothing.
+  // A guest without a seed whose files were never read costs nothing.
   if (isBare(guest) || (guest.inside === undefined && guest.machine === undefined)) return
   const computer = computerOf(world, guest)
   const life = guest.run.life

@@ -4,7 +4,7 @@ import { unitName } from '../k3s/disk.ts'
 import type { Computer } from '../world/types.ts'
 import type { Outcome } from './commands.ts'
 
-/** What a machine says of itself to whoever asks whether K3s could run there. */
+/** Returns a machine's answer to the check whether K3s could run there. */
 export function nodeCheck({ machine, world }: Computer, sources: readonly string[]): Outcome {
   const { trouble } = machine
   const program = machine.files.read(NODE_PROGRAM)
@@ -33,7 +33,7 @@ export function nodeCheck({ machine, world }: Computer, sources: readonly string
   return { out: `${lines.join('\n')}\n` }
 }
 
-/** A server listens for the API and for etcd besides what every kubelet listens for. */
+/** Ports: every kubelet's, and those of the API and etcd on a server. */
 function running(role: 'server' | 'agent'): readonly string[] {
   const ports = role === 'server' ? [6443, 2379, 2380, 10250] : [10250]
   return [`runs ${unitName(role)}`, ...ports.map((port) => `port ${port}`)]

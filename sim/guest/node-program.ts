@@ -23,7 +23,7 @@ import type { Files } from './files.ts'
 import { closedGates, hasGates } from './gates.ts'
 import { NODE_VERBS, optionalFiles } from './node-verbs.ts'
 
-/** The program that every node of croft has, as far as somebody who calls it can tell. */
+/** Answers as the program does that croft puts on every node. */
 export function nodeProgram(computer: Computer, args: readonly string[], input: string): Outcome {
   const [verb = '', ...rest] = args
   if (verb === 'facts') return { out: `${JSON.stringify({ ...facts(computer), ...authoritiesOn(computer) })}\n` }
@@ -149,7 +149,7 @@ function leavesFit(computer: Computer, ca: string): boolean {
 /** Of a small K3s; the simulated one keeps no pages. */
 const DATABASE_BYTES = 12_345_344
 
-/** Absent where etcd does not answer: without a majority it tells nobody about its members. */
+/** Absent where etcd does not answer: without a majority it does not list its members. */
 function etcdFacts(computer: Computer): Pick<NodeFacts, 'etcd' | 'datastore'> {
   const { files } = computer.machine
   const process = computer.machine.k3s?.process

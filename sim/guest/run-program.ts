@@ -46,7 +46,7 @@ export function runProgram(
     const first = argv.findIndex((word, at) => at > 0 && word !== '--' && !word.includes('='))
     return first < 0 ? session : runProgram(computer, argv.slice(first), input, pid, commands)
   }
-  // The program of a node that goes along with its question, where nobody has put it.
+  // The program of a node, sent with the question where it is not installed.
   if (program === 'sh' && argv[1] === '-s' && input === NODE_PROGRAM_TEXT) {
     return ended(session, nodeProgram(computer, argv.slice(argv.indexOf('--') + 1), ''))
   }
@@ -73,7 +73,7 @@ function ended(session: Session, { out = '', err = '', code = 0 }: Outcome): Ses
   return session
 }
 
-/** It is there when somebody has put it there. */
+/** Returns the program if its file was installed. */
 function nodeCommand(computer: Computer): ReturnType<Commands['get']> {
   if (computer.machine.files.read(NODE_PROGRAM) === undefined) return undefined
   return ({ args, input }) => nodeProgram(computer, args.slice(1), input)

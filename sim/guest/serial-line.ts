@@ -1,6 +1,6 @@
 /** What a person sees on the serial line of a system: a prompt for a name, one for a password, a small shell. */
 export interface SerialLine {
-  /** What is shown when somebody comes, and after what he typed. */
+  /** Shown to a new client, and after each typed line. */
   readonly greeting: string
   type(bytes: Uint8Array): string
 }

@@ -78,7 +78,7 @@ function systemctl(args: readonly string[], session: Session): Outcome {
   return { out, err, code }
 }
 
-/** A pattern stands for the units that run and fit it; it fits nothing where none does. */
+/** A pattern means the active units that match it, which may be none. */
 function unitsNamed(name: string, active: ReadonlySet<string>): readonly string[] {
   const short = name.replace(/\.service$/, '')
   const [before = '', after] = short.split('*')

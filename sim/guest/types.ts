@@ -2,7 +2,7 @@
 export interface SystemState {
   machineId: string
   bootId: string
-  /** The name in force, and the one it was told to take. */
+  /** The current name, and the one it was told to take. */
   hostname: string
   wantedHostname: string
   cloudInit: 'absent' | 'running' | 'done' | 'error'
@@ -31,7 +31,7 @@ export interface Job {
   message?: string
 }
 
-/** Somebody who is logged in. */
+/** A session of a user. */
 export interface Login {
   readonly user: string
   readonly tty: string
@@ -60,11 +60,11 @@ export interface Trouble {
   noPackages?: boolean
   /** Neither curl nor wget is installed. */
   noCurl?: boolean
-  /** Whoever logs in is not root, and may not become it. */
+  /** The login is not root, and sudo is refused. */
   notRoot?: boolean
   /** Something else listens where K3s does. */
   portTaken?: boolean
-  /** Its agent does not answer, whatever it does. */
+  /** Its agent never answers. */
   agentSilent?: boolean
   /** Its etcd never catches up. */
   learnerStuck?: boolean
@@ -72,7 +72,7 @@ export interface Trouble {
   slowJoinMs?: number
   /** K3s dies at every start, as after a bad upgrade. */
   neverStarts?: boolean
-  /** Its name comes in force this much later. */
+  /** Its name takes effect this much later. */
   slowNameMs?: number
   /** It takes this much longer to boot. */
   slowBootMs?: number

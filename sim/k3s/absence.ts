@@ -8,13 +8,13 @@ import { isPodReady } from './kubelet.ts'
 
 const LEASE_MS = 10_000
 
-/** When a kubelet last renewed its lease: told when somebody asks, so that no timer has to run for it. */
+/** Returns when a kubelet last renewed its lease, computed on demand so that it needs no timer. */
 export function lastRenewMs(process: K3sProcess, nowMs: number): number {
   const since = process.kubeletSinceMs ?? nowMs
   return nowMs - ((nowMs - since) % LEASE_MS)
 }
 
-/** The kubelet is gone. Nobody notices before its lease has run out. */
+/** Stops the kubelet. The cluster notices when its lease expires. */
 export function kubeletStops(process: K3sProcess): void {
   const { cluster, kubeletSinceMs } = process
   if (cluster === undefined || kubeletSinceMs === undefined) return
@@ -30,7 +30,7 @@ function noticeAbsence(process: K3sProcess, cluster: EtcdCluster): void {
   const { world } = process.computer
   if (cluster.kubelets.has(process.nodeName)) return
   if (!isWritable(cluster) || cluster.manager === undefined) {
-    // Whoever leads the controllers next gives every lease a full term first.
+    // The next leader of the controllers gives every lease a full term first.
     if (cluster.members.size > 0)
       cluster.waiting.add(() => world.clock.schedule(world.clock.now() + 40_000, () => noticeAbsence(process, cluster)))
     return

@@ -28,7 +28,7 @@ export function writeAuthorities(files: Files, authorities: ReadonlyMap<string, 
   }
 }
 
-/** Every authority that has not both its files is made anew, without a word, over the half that was there. */
+/** Remakes every authority that lacks one of its two files, and overwrites the other, without a message. */
 export function completeAuthorities(world: World, found: ReadonlyMap<string, string>): Map<string, string> {
   const files = new Map(found)
   const nowMs = world.clock.now()

@@ -20,7 +20,7 @@ export function passwdText(password: string, agentPassword: string | undefined):
   return `${agentPassword ?? password},node,node,k3s:agent\n${password},server,server,k3s:server\n`
 }
 
-/** Content keeps the time at which it came to be, on whatever disk it lies: K3s sets the times of what it copies. */
+/** Notes when content was first seen, on any disk: K3s preserves the times of files that it copies. */
 export function noteContent(world: World, texts: Iterable<string>): void {
   for (const text of texts) if (!world.k3s.writtenMs.has(text)) world.k3s.writtenMs.set(text, world.clock.now())
 }

@@ -3,7 +3,7 @@ import type { Files } from '../guest/files.ts'
 export const DATA = '/var/lib/rancher/k3s'
 /** What a kubelet shows to be who it is. */
 export const CLIENT_KUBELET = `${DATA}/agent/client-kubelet.crt`
-/** Of a leaf: so long from when it is made, and made anew at a start when so little of that is left. */
+/** A leaf's validity, and the remaining time at which a start renews it. */
 const LEAF_MS = 365 * 86_400_000
 const RENEWED_MS = 120 * 86_400_000
 
@@ -38,7 +38,7 @@ export function keepsFile(files: Files): boolean {
   return files.read(STATE_DB) !== undefined
 }
 
-/** Which member of which etcd cluster the data on this disk is. */
+/** Returns the etcd cluster and member whose data this disk holds. */
 export function memberOnDisk(files: Files): { readonly cluster: string; readonly member: string } | undefined {
   const [cluster = '', member = ''] = (files.text(MEMBER) ?? '').split('/')
   return cluster === '' || member === '' ? undefined : { cluster, member }
@@ -72,7 +72,7 @@ export function unitName(role: 'server' | 'agent'): string {
   return role === 'server' ? 'k3s' : 'k3s-agent'
 }
 
-/** Which unit is there; the server's wins when somebody left both. */
+/** Returns the role of the installed unit; the server's wins if both exist. */
 export function unitRole(files: Files): 'server' | 'agent' | undefined {
   if (files.read(unitPath('server')) !== undefined) return 'server'
   return files.read(unitPath('agent')) !== undefined ? 'agent' : undefined

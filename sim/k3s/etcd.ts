@@ -238,8 +238,8 @@ export function removeMember(world: World, cluster: EtcdCluster, id: string): st
 }
 
 /**
- * The cluster speaks the least version that all its members have. On the way from 3.5 to 3.6 the new list of members
- * becomes the true one, and where nobody repaired it, it still holds those that were removed.
+ * The cluster speaks the least version that all its members have. On the upgrade from 3.5 to 3.6 the new list of members
+ * becomes the valid one; unless repaired, it still holds removed members.
  */
 function raiseVersion(cluster: EtcdCluster): void {
   const all = [...cluster.members.values()]

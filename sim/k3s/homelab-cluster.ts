@@ -15,8 +15,8 @@ const SERVERS = [109, 108]
 const FORM_MS = 10 * 60_000
 
 /**
- * The K3s cluster of the homelab: the two machines that somebody made by hand run it, set up by hand as well, and the user
- * data that lies ready for a third one makes it join them.
+ * The K3s cluster of the homelab: it runs on the two machines that were made and set up by hand; the prepared
+ * user data makes a third one join them.
  */
 export async function formHomelabCluster(world: World, past: VirtualClock): Promise<void> {
   const computers = SERVERS.flatMap((vmid) => {

@@ -4,7 +4,7 @@ import { BINARY, programText, unitName, unitPath } from './disk.ts'
 import { startService } from './service.ts'
 
 export const INSTALLER_URL = 'https://get.k3s.io'
-/** The release that the installer puts there when nobody names one. */
+/** The release that the installer takes by default. */
 export const STABLE = 'v1.34.3+k3s1'
 
 /** What lies behind the address of the installer: for the small shell, one program that does what the real script does. */

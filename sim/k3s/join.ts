@@ -102,7 +102,7 @@ const MEMBERS_OF_ITSELF =
   'Waiting to retrieve etcd cluster member list: failed to get MemberList from server: Internal error occurred: failed to get etcd MemberList: context deadline exceeded'
 
 /**
- * A name of the API stands for all servers, and the resolver of a server puts its own address first: until its port is
+ * A name of the API resolves to all servers, and the resolver of a server puts its own address first: until its port is
  * open others answer, then it asks itself for the members of an etcd that waits for them.
  */
 function asksItself({ flags }: K3sProcess): boolean {

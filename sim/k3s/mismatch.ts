@@ -1,4 +1,4 @@
-/** Flags that K3s compares while a server joins, with what they are when nobody said anything. */
+/** Flags that K3s compares while a server joins, with their defaults. */
 const COMPARED: Readonly<Record<string, string>> = {
   'cluster-domain': 'cluster.local',
   'disable-cloud-controller': 'false',

@@ -15,7 +15,7 @@ export function nodePassword(process: K3sProcess): string {
   return made
 }
 
-/** A server looks after its own, whatever was there before. */
+/** A server overwrites its own password secret. */
 export function keepNodePassword(process: K3sProcess, cluster: EtcdCluster): void {
   const password = nodePassword(process)
   if (!passwordFits(process.nodeName, password, cluster)) writeSecret(process, password, cluster)
@@ -41,7 +41,7 @@ function passwordFits(node: string, password: string, cluster: EtcdCluster): boo
   return salt !== '' && hash === hashOf(password, salt)
 }
 
-/** The form of the real one, which is scrypt; a cheaper hash inside, for nobody attacks a simulation. */
+/** The form of the real one, which is scrypt; a cheaper hash inside, which is enough for a simulation. */
 function hashOf(password: string, salt: string): string {
   const digest = createHash('sha512').update(`${salt}:${password}`).digest('base64').replace(/=+$/, '')
   return `$1:${salt}:15:8:1:${digest}`

@@ -6,8 +6,8 @@ import { CLIENT_KUBELET, DATA, unitRole } from './disk.ts'
 import { startService, stopService } from './service.ts'
 
 /**
- * The job around `k3s certificate rotate`: K3s stands still, its leaves go, and it makes them anew when it starts. An agent
- * has nothing left to show who it is, and asks with its token again.
+ * The job around `k3s certificate rotate`: K3s stops, its leaves are deleted, and its start makes new ones. An agent
+ * then has no certificate left, and authenticates with its token again.
  */
 export function renewCertificates(computer: Computer): NodeAnswer {
   const { world, machine } = computer

@@ -134,7 +134,7 @@ function rebuild(
     repaired: true,
   }
   cluster.members.set(member.id, member)
-  // Its own password is made anew at the next start.
+  // The next start makes a new node password.
   remove(cluster.store, '/secrets', 'kube-system', secretName(nodeName))
   writeShared({ computer }, sharedFiles(bootstrap, encryption))
   ensureUsers(computer, flags, bootstrap.password)

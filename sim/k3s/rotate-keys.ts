@@ -9,7 +9,7 @@ import { isWritable } from './etcd.ts'
 import { annotate } from './kubelet.ts'
 import { shownEncryption } from './server-stages.ts'
 
-/** Secrets are written anew at about five in a second. */
+/** K3s rewrites about five Secrets a second. */
 const PER_SECOND = 5
 
 /** `k3s secrets-encrypt rotate-keys`: all servers must agree before; afterwards each must be restarted, this one first. */

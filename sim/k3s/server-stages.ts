@@ -12,7 +12,7 @@ import { sinceStart } from './process.ts'
 import { listOwnSnapshots, scheduleSnapshots } from './snapshots.ts'
 import { ensureUsers, writeTokens } from './tokens.ts'
 
-/** Port 6443 is open: what K3s itself serves answers, whatever is behind it. */
+/** Opens port 6443: K3s's own paths answer, even without an API server behind it. */
 export function supervisor(process: K3sProcess): void {
   const { world } = process.computer
   sinceStart(process, between(world.random, world.k3s.timing.supervisorMs), () => {

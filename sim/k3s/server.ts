@@ -52,7 +52,7 @@ export function startServer(process: K3sProcess): void {
   else begin(process)
 }
 
-/** A new cluster. Files that somebody put there before make it the cluster that was meant. */
+/** Starts a new cluster. CA files that exist already become its CA. */
 function begin(process: K3sProcess): void {
   const { world, machine } = process.computer
   const given =
@@ -72,7 +72,7 @@ function begin(process: K3sProcess): void {
   }
   process.files = completeAuthorities(world, readAuthorities(machine.files))
   writeAuthorities(machine.files, process.files)
-  // Nobody asked for etcd: the one server keeps everything in a file, and nobody can join it.
+  // Without etcd, the one server keeps everything in a SQLite file, and no server can join it.
   const external = flagText(process.flags, 'datastore-endpoint') !== ''
   if (!external && !isSet(process.flags, 'cluster-init')) machine.files.write(STATE_DB, 'SQLite format 3')
   const cluster = createEtcd(world, {

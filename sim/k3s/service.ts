@@ -14,7 +14,7 @@ import { startServer } from './server.ts'
 import { leadControllers } from './server-stages.ts'
 import { mountBackups } from './snapshots.ts'
 
-/** A restart loop of days keeps no more than this. */
+/** The most lines kept, for a restart loop that runs for days. */
 const JOURNAL_LINES = 300
 
 export function serviceOf(computer: Computer): Service {

@@ -16,7 +16,7 @@ import type { SnapshotContent } from './types.ts'
 
 const MARK = 'etcd snapshot '
 
-/** The file holds an id; what it stands for is kept aside. Copies of the file are therefore as good as the file. */
+/** Returns the content of a snapshot. The file holds an id and the content lies elsewhere, so copies of the file work too. */
 export function snapshotIn(computer: Computer, path: string): SnapshotContent | undefined {
   const text = computer.machine.files.text(path)
   return text?.startsWith(MARK) ? computer.world.k3s.snapshots.get(text.slice(MARK.length).trim()) : undefined
@@ -131,8 +131,8 @@ function list(
 }
 
 /**
- * What lies on a server's disk and is in no list, as after a restore, is listed when it starts. The file does not say which
- * token it was taken with, so its object does not either. What is listed and lies there no more goes from the list.
+ * Lists snapshots on a server's disk that have no object, as after a restore, when it starts. The file does not name
+ * the token it was taken with, so its object does not either. Removes objects whose file is gone.
  */
 export function listOwnSnapshots(process: K3sProcess, cluster: EtcdCluster): void {
   const found = snapshotsOn(process.computer)

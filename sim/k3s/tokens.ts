@@ -16,7 +16,7 @@ export function givenToken(flags: ReadonlyMap<string, readonly string[]>, files:
   return path === '' ? '' : (files.text(path) ?? '').trim()
 }
 
-/** The password inside, whatever form the token has. */
+/** Returns the password inside a token of any form. */
 export function passwordOf(token: string): string {
   const parsed = parseToken(token)
   return 'problem' in parsed || 'id' in parsed.credentials ? '' : parsed.credentials.password
@@ -41,7 +41,7 @@ export function isShort(token: string): boolean {
 
 export type Right = 'server' | 'agent' | 'none'
 
-/** What somebody with this token may do here. A short one is tried as what the caller wants to be. */
+/** Returns the right that this token gives. A short one is tried as the role that the caller asks for. */
 export function rightOf(token: string, server: K3sProcess, nowMs: number): Right {
   const parsed = parseToken(token)
   if ('problem' in parsed) return 'none'
@@ -53,7 +53,7 @@ export function rightOf(token: string, server: K3sProcess, nowMs: number): Right
   return password === agentPassword ? 'agent' : 'none'
 }
 
-/** May an agent come in with it? With an agent token of its own, the server's is refused. */
+/** Reports whether an agent may join with it. If the cluster has an agent token, the server's is refused. */
 export function mayBeAgent(token: string, server: K3sProcess, nowMs: number): boolean {
   const right = rightOf(token, server, nowMs)
   if (right !== 'server') return right === 'agent'

@@ -5,7 +5,7 @@ import type { Caller, Peer } from './call.ts'
 import { text, tree } from './object.ts'
 import { all } from './store.ts'
 
-/** By client certificate or bearer token. Undefined: nobody that this cluster knows. */
+/** Authenticates by client certificate or bearer token. Undefined: an unknown caller. */
 export function authenticate(process: K3sProcess, request: WireRequest, peer: Peer): Caller | undefined {
   if (peer.certificatePem !== undefined) {
     const caller = byCertificate(process, peer.certificatePem)

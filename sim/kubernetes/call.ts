@@ -25,7 +25,7 @@ export interface ApiCall {
   readonly sub: string | undefined
 }
 
-/** A watch that somebody has asked for and nobody reads yet. */
+/** A watch that was requested and is not read yet. */
 export interface Watching {
   /** Of what it answers; JSON unless said. */
   readonly type?: string

@@ -160,7 +160,7 @@ function keyFor(group: string, plural: string): string {
   return plural === 'events' ? '/events' : `${group}/${plural}`
 }
 
-/** Built in, then those that somebody defined and that are established. */
+/** Returns the built-in resources, then those of established definitions. */
 export function resources(store: Store): readonly ApiResource[] {
   const own = all(store, 'apiextensions.k8s.io/customresourcedefinitions').flatMap((definition) => {
     const spec = tree(definition.spec)

@@ -3,7 +3,7 @@ import { type KubeObject, list, stamp, text, tree, trees } from './object.ts'
 import { ApiStatus } from './status.ts'
 import { update } from './store.ts'
 
-/** What the API adds to new objects, as far as somebody looks at it. */
+/** Adds the defaults of the API to a new object, as far as a client of the simulator reads them. */
 export function fillIn(call: ApiCall, object: KubeObject): KubeObject {
   const spec = tree(object.spec)
   switch (object.kind) {

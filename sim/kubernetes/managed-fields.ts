@@ -11,7 +11,7 @@ const WHOLE = new Set(
     'resourceFieldRef'
   ).split(' '),
 )
-/** What every object has and nobody owns. */
+/** Fields that every object has and no manager owns. */
 const NOBODYS = new Set(['apiVersion', 'kind'])
 const NOBODYS_META = new Set(
   (
@@ -32,7 +32,7 @@ function isBuiltIn({ apiVersion }: Tree): boolean {
   return !group.includes('.') || group.endsWith('.k8s.io')
 }
 
-/** Every field of an object that somebody can own, with its value. */
+/** Returns every field of an object that a manager can own, with its value. */
 export function leaves(object: Tree, wanted: (top: string) => boolean = () => true): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const builtIn = isBuiltIn(object)
@@ -112,7 +112,7 @@ export function isSame(entry: ManagedFields, writer: Writer): boolean {
   )
 }
 
-/** An update makes the writer the owner of what it changed, and nobody the owner of what is gone. */
+/** Makes the writer of an update the owner of the fields it changed, and drops owners of removed fields. */
 export function noteUpdate(
   before: Tree | undefined,
   after: Tree,

@@ -43,7 +43,7 @@ export function openApi(store: Store, path: string): WireResponse {
 
 const NOT_KEPT = 'The simulator keeps no description of single fields: ask a real cluster.'
 
-/** What `kubectl explain` shows of a kind: that it is there, and that nobody here knows more. */
+/** The schema that `kubectl explain` shows: the kind exists, without known fields. */
 function schemaOf({ group, version, kind }: ApiResource): unknown {
   const part = { type: 'object', description: NOT_KEPT }
   return {

@@ -96,7 +96,7 @@ export type MessageField = { readonly name: string; readonly many: 'one' | 'list
 
 const read = new Map<string, ReadonlyMap<number, MessageField>>()
 
-/** The fields of a message by their numbers; undefined for one that nobody here knows. */
+/** Returns the fields of a message by number; undefined for an unknown message. */
 export function fieldsOf(message: string): ReadonlyMap<number, MessageField> | undefined {
   const known = read.get(message)
   if (known !== undefined) return known

@@ -69,7 +69,7 @@ function readValue(type: string, value: bigint | Buffer): unknown {
   return inner.seconds === undefined ? undefined : new Date(Number(inner.seconds) * 1000).toISOString()
 }
 
-/** What is always sent, also when nobody wrote it. A selector of nothing selects everything, and is something. */
+/** Reports whether a value is left out of the message. An empty selector is sent: it selects everything. */
 function isNothing({ type }: MessageField, value: unknown): boolean {
   if (value === undefined || value === '') return true
   if (type === 'flag' || type === 'count') return value === false || value === 0

@@ -89,12 +89,12 @@ test('11: cordon, evictions with one budget and with two, and what each is answe
     )
   const names = new Map<string, string>()
   for (const { label, method, path, request, status, response } of exchanges) {
-    // Granted in the recording, and nobody could tell why: by the rules the budget had nothing left to give.
+    // Granted in the recording for an unknown reason: by the rules the budget allowed no eviction.
     if (label.startsWith('evict second pod')) {
       await lab.pass(3_000)
       continue
     }
-    // Pods are named by chance: the first that is met stands for the first here.
+    // Pod names are random: the first one in the recording maps to the first one here.
     const named = /pods\/(w-[^/]+)\//.exec(path)?.[1]
     if (named !== undefined && !names.has(named)) {
       const free = pods().find(({ metadata }) => ![...names.values()].includes(metadata.name))

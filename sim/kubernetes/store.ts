@@ -49,7 +49,7 @@ export function find(store: Store, resource: string, namespace: string | undefin
   return store.tables.get(resource)?.get(keyOf(namespace, name))
 }
 
-/** A list of its own: whoever goes through it may write meanwhile. */
+/** Returns a copy, so that the caller may write while it iterates. */
 export function all(store: Store, resource: string): KubeObject[] {
   const table = store.tables.get(resource)
   return table === undefined ? [] : [...table.values()]

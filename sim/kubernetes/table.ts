@@ -110,7 +110,7 @@ export function asTable(resource: ApiResource, value: unknown, nowMs: number, he
   const isList = text(object.kind) === `${resource.kind}List` && Array.isArray(object.items)
   const items = (isList ? list(object.items) : [value]) as readonly KubeObject[]
   const name: Column = ['Name', ({ metadata }) => metadata.name]
-  // Of an event nobody looks for its name: it is the last, and for those who want everything.
+  // The name of an event is its last column, shown only in wide output.
   const columns = [...(resource.kind === 'Event' ? [] : [name]), ...columnsOf(resource)]
   return {
     kind: 'Table',

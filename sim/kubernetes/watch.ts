@@ -74,7 +74,7 @@ export function startWatch(call: ApiCall): Watching {
   }
 }
 
-/** What a change means to somebody who sees only some objects: one that no longer fits is gone for them. */
+/** Returns the type of a change for a filtered watch: an object that no longer matches is DELETED. */
 function typeFor(change: Change, wanted: (object: KubeObject) => boolean): string | undefined {
   const now = change.type !== 'DELETED' && wanted(change.object)
   const before = change.before !== undefined && wanted(change.before)

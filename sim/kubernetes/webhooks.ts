@@ -9,7 +9,7 @@ const CONFIGURATIONS = [
   'admissionregistration.k8s.io/validatingwebhookconfigurations',
 ] as const
 
-/** Whoever must agree to a write has to be there: nobody in the simulated pods says no, but somebody must answer. */
+/** Requires that the webhooks of a write have a running pod: simulated pods never refuse, but one must answer. */
 export function passWebhooks({ cluster: { store }, resource }: ApiCall, operation: 'CREATE' | 'UPDATE'): void {
   for (const place of CONFIGURATIONS) {
     for (const configuration of all(store, place)) {

@@ -73,7 +73,7 @@ const SERVICE_NAMES = [
   'kubernetes.default.svc.cluster.local',
 ]
 
-/** What the certificate on 6443 is good for. Other names that somebody dials get none. */
+/** Returns the names in the certificate on 6443. A client that dials another name fails. */
 export function servedNames(process: K3sProcess): readonly string[] {
   const { flags, nodeName } = process
   const own = ['127.0.0.1', '::1', 'localhost', nodeName]

@@ -6,7 +6,7 @@ import type { Guest, World } from '../world/types.ts'
 
 type Args = Readonly<Record<string, unknown>>
 
-/** What the agent in a guest answers on its own channel. Undefined: nobody is there. */
+/** Returns the answer of a guest's agent on its channel. Undefined: no agent runs. */
 export function agentAnswer(world: World, guest: Guest, text: string): { readonly return: unknown } | undefined {
   if (!agentAnswers(guest)) return undefined
   const { execute, arguments: args = {} } = JSON.parse(text) as { execute: string; arguments?: Args }

@@ -6,9 +6,9 @@ import { volumesOf } from '../world/volumes.ts'
 export interface Domain {
   readonly uuid: string
   name: string
-  /** What is in force after the next start, as it was written. */
+  /** The persistent XML as written, used from the next start. */
   definition: string
-  /** What is in force now, while it runs. */
+  /** The live XML, while it runs. */
   live: string | undefined
   autostart: boolean
   readonly snapshots: string[]
@@ -19,9 +19,9 @@ export interface Domain {
 export interface SimPlace {
   readonly name: string
   readonly uuid: string
-  /** What is in force when it is started next, as it was written. */
+  /** The persistent XML as written, used from the next start. */
   definition: string
-  /** What is in force now, while it is active. */
+  /** The live XML, while it is active. */
   live: string | undefined
   autostart: boolean
 }
@@ -40,9 +40,9 @@ export interface LibvirtHost {
   readonly domains: Map<string, Domain>
   readonly pools: Map<string, SimPool>
   readonly networks: Map<string, SimPlace>
-  /** Jobs that were begun on the host, by their id. */
+  /** Jobs that were started on the host, by their id. */
   readonly jobs: Map<string, { state: 'running' | 'done' | 'failed'; log: string }>
-  /** Who else is on its networks, by address: computers of which libvirt knows nothing. */
+  /** Other computers on its networks, by address, which libvirt does not know. */
   readonly neighbours: Map<string, { readonly mac: string; readonly state: 'REACHABLE' | 'STALE' }>
   /** What its DHCP server has given away, by address. */
   readonly leases: Map<string, { readonly mac: string; readonly name: string }>

@@ -5,13 +5,13 @@ import type { LibvirtHost } from './domains.ts'
 
 const LEAVE = 0x1d
 
-/** `virsh console` on a terminal that `script` gives it: the line of the domain, until somebody types Ctrl and ]. */
+/** `virsh console` on a terminal that `script` gives it: the line of the domain, until the client types Ctrl and ]. */
 export function virshConsole(at: LibvirtHost, argv: readonly string[]): Duplex {
   if (at.host.power !== 'on') throw new ShellFailure('no', 'unreachable', `${at.host.name} does not answer`)
   const [, uuid = ''] = / console (\S+)/.exec(argv.join(' ')) ?? []
   const domain = [...at.domains.values()].find((one) => one.uuid === uuid || one.name === uuid)
   const stream = new Duplex({ read: () => undefined, write: take })
-  // virsh itself looks whether somebody sits there: without a terminal of its own it shows nothing.
+  // virsh requires a controlling terminal and shows nothing without one.
   if (!argv.includes('script')) say('error: Cannot run interactive console without a controlling TTY\r\n')
   const line = domain === undefined ? undefined : guestLine(at.world, domain.guest)
   if (domain === undefined || line === undefined) {

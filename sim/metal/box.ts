@@ -16,7 +16,7 @@ export interface BoxOptions {
   readonly machineId?: string
 }
 
-/** A box that stands there with a system on its disk, set up by somebody. */
+/** Adds a box with an installed system. */
 export function addBox(world: World, options: BoxOptions): Box {
   const trouble: Trouble = {}
   const machine = createMachine(false, trouble)
@@ -113,7 +113,7 @@ export function wake(world: World, mac: string): void {
   for (const box of world.metal.values()) if (box.mac === mac.toLowerCase() && box.wakeOnLan) switchOn(world, box)
 }
 
-/** A box installed anew from a seed, as by an unattended installer: an empty disk, then cloud-init. */
+/** Reinstalls a box from a seed, as an unattended installer does: an empty disk, then cloud-init. */
 export function reinstall(
   world: World,
   box: Box,

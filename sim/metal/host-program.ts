@@ -6,7 +6,7 @@ import { decoded, probeHost } from './host-probe.ts'
 import { REVERTS, runRevert } from './host-revert.ts'
 import { hostStateOf } from './host-state.ts'
 
-/** croft's own programs for hosts, as far as somebody who sends them can tell. Undefined: it is another program. */
+/** Answers as croft's programs for hosts do. Undefined: another program. */
 export function runHostProgram(box: Box, argv: readonly string[], input: string): HostOutcome | undefined {
   const [program = '', flag = '', script = '', , ...args] = argv
   if (program === '/bin/sh' && flag.startsWith(REVERTS)) return takeBack(box, flag)
@@ -75,7 +75,7 @@ export function putFile(box: Box, path: string, who: string, mode: string, conte
   box.machine.files.write(path, content)
 }
 
-/** From now on the host takes the change back by itself, whoever can reach it. */
+/** Arms the rollback: the host takes the change back by itself unless it is confirmed in time. */
 function arm(box: Box, [name = '', seconds = '90', script = '']: readonly string[]): HostOutcome {
   const { world } = box.computer
   const state = hostStateOf(box)

@@ -1,7 +1,7 @@
 import type { Box } from '../world/types.ts'
 import { REVERTS, runRevert } from './host-revert.ts'
 
-/** What a box has besides files and services, as far as somebody who configures it can tell. */
+/** State of a box other than files and services, as far as its configuration shows it. */
 export interface HostState {
   /** The start of the box for which what happens at every start has happened. */
   life: number
@@ -18,7 +18,7 @@ export interface HostState {
   /** What is mounted where. */
   readonly mounts: Map<string, { readonly device: string; readonly fs: string }>
   readonly pools: Map<string, Pool>
-  /** ZFS datasets with the properties that somebody set. */
+  /** ZFS datasets with the properties that were set. */
   readonly datasets: Map<string, Map<string, string>>
   /** Cards: a line each, as the kernel shows them: slot, vendor:device, class, IOMMU group. */
   readonly cards: string[]

@@ -1,6 +1,6 @@
 import type { HostCall, HostCommand, HostOutcome } from './host-command.ts'
 
-/** ZFS as far as somebody who makes pools and datasets can tell; its words are those of OpenZFS 2. */
+/** ZFS commands for pools and datasets, with the messages of OpenZFS 2. */
 export const zfsCommands: Readonly<Record<string, HostCommand>> = {
   zpool: (call) => ZPOOL[call.argv[1] ?? '']?.(call) ?? { code: 2, err: 'unrecognized command' },
   zfs: (call) => ZFS[call.argv[1] ?? '']?.(call) ?? { code: 2, err: 'unrecognized command' },

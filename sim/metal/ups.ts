@@ -3,7 +3,7 @@ export interface Ups {
   onBattery: boolean
   charge: number
   watts: number
-  /** Nobody answers: the server, or the way to it, is gone. */
+  /** No answer: the server or the network to it is down. */
   silent: boolean
 }
 

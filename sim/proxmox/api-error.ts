@@ -21,7 +21,7 @@ export const badParameter = (name: string, text: string) => badParameters({ [nam
 export const badParameters = (errors: Record<string, string>) =>
   new ApiError(400, 'Parameter verification failed.', errors)
 
-/** A call that should be passed on to a node of which nobody knows the address. */
+/** Refuses to pass a call on to a node whose address is unknown. */
 export const unknownNode = (name: string) =>
   failed(
     `hostname lookup '${name}' failed - failed to get address info for: ${name}: Temporary failure in name resolution`,

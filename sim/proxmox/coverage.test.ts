@@ -18,7 +18,7 @@ test('what is simulated of the API, and the table in the documentation says so',
   assert.ok(page.includes(table), `docs/simulator.md has another table; it should be:\n${table}`)
 })
 
-/** The places that a path of a definition stands for. */
+/** Returns the places that a path of a definition means. */
 function places(path: string): string[] {
   const firewalls = ['/cluster/firewall', '/nodes/pve1/firewall', '/nodes/pve1/qemu/100/firewall']
   const at = path.includes('{firewall}') ? firewalls.map((firewall) => path.replace('{firewall}', firewall)) : [path]
@@ -50,7 +50,7 @@ test('[R9] every call that a setting is kept by is simulated', () => {
   assert.deepEqual(missing, [])
 })
 
-/** The calls in the driver's page: `GET …/qemu/ID/config`; a word alone stands for the last part of the one before. */
+/** Returns the calls in the driver's page: `GET …/qemu/ID/config`; a lone word replaces the last part of the call before. */
 function documentedCalls(): string[] {
   const page = readFileSync(new URL('drivers/proxmox.md', DOCS), 'utf8')
   const calls: string[] = []

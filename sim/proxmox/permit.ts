@@ -5,7 +5,7 @@ import { type Asker, allowed, type Operation, type Permission, permissionOf, ref
 
 const parsed = new WeakMap<Operation, Permission>()
 
-/** May somebody who is not logged in call it? */
+/** Reports whether the call needs no login. */
 export function isOpen(operation: Operation): boolean {
   return permission(operation).kind === 'world'
 }

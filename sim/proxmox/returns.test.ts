@@ -47,7 +47,7 @@ function differences(shape: Shape | undefined, value: unknown, at: string): read
 function isOf(type: string, value: unknown): boolean {
   if (type === 'string') return typeof value === 'string'
   if (type === 'integer' || type === 'number') return typeof value === 'number'
-  // Perl has no truth of its own: both forms come from the real daemon.
+  // Perl has no boolean type: both forms come from the real daemon.
   if (type === 'boolean') return value === 0 || value === 1 || typeof value === 'boolean'
   return true
 }

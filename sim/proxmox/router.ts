@@ -79,7 +79,7 @@ function carryOut(world: World, identity: Identity, asked: Asked): unknown {
   if (operation !== undefined) {
     requirePermission(world, identity, operation, asked.path, given)
     requireNode(world, operation, given)
-    // The node that was asked, whatever it is called.
+    // `localhost` is the node that was asked.
     if (pathParams.node === 'localhost') given.node = world.hosts.keys().next().value
   }
   if (!world.quorate && asked.method !== 'GET') throw failed('cluster not ready - no quorum?')
@@ -112,10 +112,10 @@ function known(world: World): { cpuModels: ReadonlySet<string> } {
   return { cpuModels: new Set(world.shelves.get('cpu-models')?.keys()) }
 }
 
-/** The node that is to be looked at answers. */
+/** The node named in the call answers. */
 const ASKED_FROM = /^GET \/cluster\/mapping\/(?:dir|pci|usb)$/
 
-/** These take whatever is sent: their list of parameters was left out. */
+/** These accept all parameters: their list is not kept. */
 const UNCHECKED: ReadonlySet<string> = new Set(
   ['/access/ticket', '/cluster/firewall', '/cluster/firewall/macros', '/cluster/firewall/options'].map(
     (path) => `GET ${path}`,
@@ -134,7 +134,7 @@ function requireNode(world: World, operation: Operation, given: Readonly<Record<
   if (host.power === 'off') throw new PlainRefusal(595, 'No route to host', '')
 }
 
-/** Proxmox keeps parameters as text, whatever they were in the request. */
+/** Converts parameters to text, as Proxmox does with every type. */
 function texts(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const result: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(values)) {

@@ -10,13 +10,13 @@ export interface TermProxy {
   readonly atMs: number
   readonly guest: Guest | undefined
   readonly serial: string | undefined
-  /** Somebody came. Nobody else is let in, whatever he brings. */
+  /** A client connected: further clients are refused. */
   taken: boolean
 }
 
-/** So long it waits for somebody to come. */
+/** How long the port waits for a client. */
 const PATIENCE_MS = 10_000
-/** So long a ticket is good, whoever waits for it. */
+/** How long a ticket is valid. */
 const TICKET_MS = 40_000
 const FIRST_PORT = 5900
 const PORTS = 100
@@ -29,7 +29,7 @@ function proxiesOf(world: World): Map<number, TermProxy> {
   return known
 }
 
-/** Somebody comes over a socket, which lives in real time however fast the simulated one runs. */
+/** Returns the real time: a client's socket does not follow the simulated clock. */
 function outside({ clock }: World): number {
   return clock.outsideMs?.() ?? clock.now()
 }
@@ -38,7 +38,7 @@ function waits(world: World, { taken, atMs }: TermProxy): boolean {
   return taken || outside(world) - atMs < PATIENCE_MS
 }
 
-/** The first port that nobody waits at. Undefined: all are taken. */
+/** Returns the first free port. Undefined: all are taken. */
 export function freePort(world: World): number | undefined {
   const proxies = proxiesOf(world)
   for (const [port, proxy] of proxies)
@@ -61,7 +61,7 @@ export function ticketIsGood(world: World, ticket: string, user: string, path: s
   )
 }
 
-/** Comes to a port. Undefined: nobody listens there any more. */
+/** Connects to a port. Undefined: nothing listens there any more. */
 export function come(world: World, port: number): TermProxy | undefined {
   const proxy = proxiesOf(world).get(port)
   if (proxy === undefined || proxy.taken || !waits(world, proxy)) return undefined

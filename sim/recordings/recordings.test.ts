@@ -4,7 +4,7 @@ import { recordedExchanges } from '../../test/evidence/read.ts'
 import { KNOWN_DIFFERENCES, type KnownDifference } from './testing/known-differences.ts'
 import { type Difference, replay } from './testing/replay.ts'
 
-/** What nobody has explained, and what is explained but does not differ. */
+/** Returns differences without an explanation, and explanations without a difference. */
 function surprises(found: readonly Difference[], known: readonly KnownDifference[]): readonly string[] {
   const isSame = (entry: KnownDifference, { line, label, text }: Difference) =>
     entry.line === line && entry.label === label && text.includes(entry.differs)

@@ -1,6 +1,6 @@
 import type { TestClient } from '../test-client.ts'
 
-/** The answer to a login, from somebody who has nothing to show yet: its data, or status and reason. */
+/** Returns the answer to a login without a ticket: its data, or status and reason. */
 export async function askForTicket(client: TestClient, params: Readonly<Record<string, string>>) {
   const answer = await client.clock.runUntil(
     client.datacentre.handle({

@@ -11,7 +11,7 @@ export interface Identity {
 
 const cache = new WeakMap<Access, { version: number; byIdentity: Map<string, Map<string, ReadonlySet<string>>> }>()
 
-/** Every privilege that an identity has at a path. Worked out once for each path until somebody changes a right. */
+/** Returns all privileges of an identity at a path, cached until a right changes. */
 export function privilegesAt(world: World, who: Identity, path: string): ReadonlySet<string> {
   const { access } = world
   if (access.hidden.size > 0 && isHidden(access, who, path)) return NONE
@@ -39,7 +39,7 @@ export function may(world: World, who: Identity, path: string, privilege: string
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** An experiment may take a guest out of somebody's sight whatever their rights say. */
+/** Reports whether an experiment hides this guest from the identity, despite its rights. */
 function isHidden(access: Access, who: Identity, path: string): boolean {
   if (!path.startsWith('/vms/')) return false
   const hidden = access.hidden.get(who.id) ?? access.hidden.get(who.user)

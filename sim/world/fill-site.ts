@@ -7,7 +7,7 @@ import { GIB } from './sizes.ts'
 import type { Guest, Host, World } from './types.ts'
 import { volumesOf } from './volumes.ts'
 
-/** A datacentre as somebody describes it, with a token of root. */
+/** Fills a datacentre from its description, with a token of root. */
 export function fillSite(world: World, site: Site): void {
   for (const [index, host] of site.hosts.entries()) fillHost(world, host, index)
   for (const storage of site.storages) addSiteStorage(world, storage)
@@ -70,7 +70,7 @@ function plainBridge(): Record<string, unknown> {
   }
 }
 
-/** `0000:01:00` stands for all functions of a card; the world keeps them one by one. */
+/** Expands `0000:01:00` to all functions of the card, which the world keeps one by one. */
 function functionsOf(path: string): readonly string[] {
   return /\.[0-7]$/.test(path) ? [path] : [`${path}.0`]
 }

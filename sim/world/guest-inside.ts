@@ -7,7 +7,7 @@ import { readIso } from './read-iso.ts'
 import type { Guest, Host } from './types.ts'
 import { findVolume } from './volumes.ts'
 
-/** What cloud-init finds at boot: a disc that somebody uploaded, else the drive that Proxmox makes itself. */
+/** Reads the seed that cloud-init finds at boot: an uploaded disc, else the drive that Proxmox makes. */
 export function readSeed(host: Host, guest: Guest): void {
   readSeedDisc(host, guest)
   if (guest.inside === undefined || guest.inside.own === true) readOwnDrive(host, guest)

@@ -44,7 +44,7 @@ export function powerOn(
   bootMs = between(world.random, world.timing.bootMs),
 ): void {
   applyPending(guest)
-  // The cloud-init drive is made anew at every start.
+  // Each start remakes the cloud-init drive.
   guest.seed = new Map(guest.config)
   const system = bootableSystem(host, guest.config)
   guest.run = {
@@ -141,7 +141,7 @@ export function noteSeen(world: World, guest: Guest): void {
 
 /**
  * What lists show of a guest: the state at the last round of its host's status daemon, read through a short cache.
- * Undefined: the daemon has not seen it yet, so nobody knows its state or even its name.
+ * Undefined: the daemon has not seen it yet, so its state and name are unknown.
  */
 export function lastSeen(world: World, host: Host, guest: Guest): Seen | undefined {
   const { statusCycleMs, statusCacheMs } = world.timing

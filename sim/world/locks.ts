@@ -9,7 +9,7 @@ export const BACKUP_LOCK = '/var/run/vzdump.lock'
 /** exclusive: alone. shared: beside others that only read. */
 export type LockMode = 'exclusive' | 'shared'
 
-/** Takes the lock, waiting for it. False: somebody else held it for the whole time. */
+/** Waits for the lock and takes it. False: another holder kept it until the timeout. */
 export function acquire(
   world: World,
   host: Host,
@@ -61,7 +61,7 @@ export function release(host: Host, name: string): void {
 
 /**
  * Does the work while holding the lock. A host that lost its power in between has forgotten its locks: a release from
- * the life before must not free what somebody holds now.
+ * before the power loss must not free a lock taken since.
  */
 export async function holding<T>(
   world: World,

@@ -52,7 +52,7 @@ export interface StorageEntry {
   /** What others use of the same disk. */
   readonly baseUsedBytes: number
   readonly options: Record<string, string | number>
-  /** It stands on disks that this world has. Entries that somebody writes down have to be looked into first. */
+  /** Its disks exist in this world. Entries added by a call are checked first. */
   readonly backed?: boolean
 }
 
@@ -71,11 +71,11 @@ export interface Volume {
   /** What boots from it, if anything. */
   system?: GuestSystem
   readonly text?: string
-  /** The file itself, where somebody inside a guest may read it. */
+  /** The content, where a guest may read it. */
   readonly bytes?: Uint8Array
   /** A file that can be run, and how it ends. */
   readonly script?: { readonly exit: number }
-  /** Of a backup: what somebody wrote beside it, and that it must not be thrown away. */
+  /** Of a backup: its notes, and whether it is protected. */
   notes?: string
   protected?: boolean
   readonly checksumSeed?: string
@@ -159,7 +159,7 @@ export interface Task {
   readonly log: string[]
   endSeconds: number | undefined
   exit: string | undefined
-  /** Set by somebody who stops it: it ends at its next step. */
+  /** Set by a stop: the task ends at its next step. */
   interrupted: boolean
 }
 

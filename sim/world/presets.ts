@@ -211,7 +211,7 @@ export function fillRecording(world: World): void {
   addToken(world, 'admin@pve', 't1', false)
   addToken(world, 'admin@pve', 'tps', true)
   world.access.acl.push({ path: '/', type: 'user', ugid: 'admin@pve', roleid: 'Administrator', propagate: true })
-  // The machine that was recorded had cards of its own kind in the slots that the recordings name.
+  // The recorded machine had virtual cards in the slots that the recordings name.
   const cards = ['1045 ffff00', '1042 018000', '1041 020000', '1053 ffff00', '1044 ffff00']
   for (const [index, card] of cards.entries()) {
     const [chip, kind] = card.split(' ')

@@ -12,7 +12,7 @@ export interface Work {
   pass(ms: number): Promise<void>
 }
 
-/** Thrown by a task that somebody stopped. The work may catch it to clean up, and must throw it on. */
+/** Thrown in a stopped task. The work may catch it to clean up, and must rethrow it. */
 export class Interrupted extends Error {
   constructor() {
     super('interrupted by signal')
@@ -37,7 +37,7 @@ export function startTask(
   const task = newTask(world, host, type, id, user)
   if (world.losesWorkers > 0) {
     world.losesWorkers -= 1
-    // What the call has done before it, such as the lock of a new guest, stays. Nobody wrote how it ended.
+    // What the call has done before it, such as the lock of a new guest, stays, and its end is not recorded.
     finishTask(world, host, task, 'unexpected status')
     throw new Error('got no worker upid - start worker failed')
   }

@@ -47,7 +47,7 @@ export interface World {
   losesWorkers: number
   /** For how long the lock of each storage was held, by host and storage: `pve1/local`. */
   readonly storageBusyMs: Map<string, number>
-  /** All that K3s is besides what lies on single machines. */
+  /** State of K3s that does not lie on single machines. */
   readonly k3s: K3sSite
   /** Physical computers that stand beside the hosts, by name. */
   readonly metal: Map<string, Box>
@@ -99,13 +99,13 @@ export interface Guest {
   inside?: Inside
   /** The configuration that its cloud-init drive was last made from. */
   seed?: ReadonlyMap<string, string>
-  /** Its files and processes, once somebody has looked into it. */
+  /** Its files and processes, made at the first look. */
   machine?: Machine
   /** The same as others on its network see it. */
   computer?: Computer
   /** What was made to go wrong inside. */
   readonly trouble: Trouble
-  /** What the status daemon could have seen, oldest first, for as long as somebody may still be shown it. */
+  /** States that the status daemon could have seen, oldest first, while lists may still show them. */
   readonly seen: Seen[]
 }
 
@@ -117,15 +117,15 @@ export interface Computer {
   readonly machine: Machine
   /** The system runs and its network works. */
   isUp(): boolean
-  /** The name that is in force now, which is not always the one that was asked for. */
+  /** The current name, which is not always the requested one. */
   hostname(): string
   /** Without their prefix lengths, the first one first. */
   addresses(): readonly string[]
-  /** Its system is asked to go down and to switch it off. Absent where nobody simulates that. */
+  /** Shuts its system down and powers it off. Absent where this is not simulated. */
   goDown?(): void
 }
 
-/** The running system inside a guest, as far as somebody who sends it commands can tell. */
+/** The running system inside a guest, as far as commands show it. */
 export interface Machine {
   readonly files: Files
   readonly processes: Map<number, Process>
@@ -143,7 +143,7 @@ export interface Machine {
   /** K3s as systemd keeps it, once there has been one. */
   k3s?: Service
   job?: Job
-  /** Who is logged in. Nobody outlives a restart. */
+  /** Current sessions; a restart ends them. */
   readonly logins: Login[]
   /** What units that ran once have written. */
   readonly journal: UnitLine[]
@@ -174,13 +174,13 @@ export interface Box {
 export interface Service {
   state: 'stopped' | 'starting' | 'running' | 'failed'
   sinceMs: number
-  /** Somebody started it and nobody stopped it. */
+  /** It was started and not stopped since. */
   wanted: boolean
   process: K3sProcess | undefined
   /** The last fatal line since it was started. */
   failure: string | undefined
   lastExit: number | undefined
-  /** How often it was started again since somebody asked for a start, and when that was. */
+  /** Automatic restarts since the last requested start, and the time of that request. */
   restarts: number
   orderedMs: number
   readonly journal: JournalLine[]
@@ -204,7 +204,7 @@ export interface K3sSite {
   readonly disks: Map<string, Frozen>
   /** Who holds a virtual address or a name that is no machine's own. */
   readonly holders: Map<string, { process: K3sProcess; fromMs: number; lostMs?: number }>
-  /** Pods (`namespace/name`) that refuse to be evicted, whatever their budget says. */
+  /** Pods (`namespace/name`) that refuse eviction even where their budget allows it. */
   readonly blockedEvictions: Set<string>
   /** Further programs that can be fetched: by URL or path, with their checksum and version. */
   readonly artifacts: Map<string, { readonly sha256: string; readonly version: string }>
@@ -271,7 +271,7 @@ export interface K3sProcess {
   cluster: EtcdCluster | undefined
   member: string | undefined
   readonly timers: Set<Scheduled>
-  /** Called when it ends, whatever it ends of. */
+  /** Called when it ends, for every cause. */
   readonly ends: Set<() => void>
   readonly log: (level: string, message: string) => void
   /** Ends the process: what systemd sees is the code. */

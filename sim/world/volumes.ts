@@ -115,7 +115,7 @@ export function nextDiskName(host: Host, disk: NewDisk): string {
   const folder = storage.files ? `${vmid}/` : ''
   if (role === 'cloudinit') return `${folder}vm-${vmid}-cloudinit${extension}`
   const volumes = volumesOf(host, storage.id)
-  // Whatever it is called: disks, folders and bases of a guest share their numbers.
+  // Disks, folders and bases of a guest share one sequence of numbers.
   const numbered = new RegExp(`(?:vm|base|subvol|basevol)-${vmid}-disk-(\\d+)`)
   const taken = new Set([...volumes.values()].map((volume) => Number(numbered.exec(volume.name)?.[1] ?? -1)))
   let number = 0

@@ -58,7 +58,7 @@ test('[S-17] secrets in every input, and every place refuses or is away: none is
   const cwd = scratch()
   const at = (name: string) => path.join(cwd, name)
   for (const directory of ['srv', 'work', 'secrets']) mkdirSync(at(directory))
-  // Whoever is asked, over HTTP, repeats what it was sent and refuses.
+  // The HTTP server repeats each request in its answer and refuses it.
   const echo = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk) => {
@@ -208,7 +208,7 @@ function spyOn(program: string, directory: string): { readonly directory: string
   return { directory, given: () => readFileSync(log, 'latin1') }
 }
 
-/** The arguments of whatever a process starts, and of what that starts, as anybody could read them. */
+/** Collects the arguments of all descendants of a process, as other users could read them. */
 function watchChildren(pid: number) {
   const words = new Set<string>()
   const programs = new Set<string>()

@@ -44,7 +44,7 @@ export function signal({ child }: Pick<Running, 'child'>, name: NodeJS.Signals):
   return programs
 }
 
-/** A directory of its own, with a home in it, that is gone afterwards. */
+/** Makes a scratch directory with a home in it, removed afterwards. */
 export function scratch(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'croft-binary-'))
   directories.push(directory)
@@ -74,7 +74,7 @@ export interface StartOptions {
   /** Run this file as it is, with the Node of the PATH: what a user does. Where that Node is old, it starts another. */
   readonly launcher?: string
   readonly longestMs?: number
-  /** Somebody types: without it nobody is at its input. */
+  /** Gives it a terminal as input: without it there is none. */
   readonly typing?: boolean
 }
 
@@ -119,7 +119,7 @@ export function start(args: readonly string[], options: StartOptions): Running {
   return { child, ended, exited }
 }
 
-/** Has it ended? What nobody has asked about yet (a zombie) has. */
+/** Reports whether it has ended. A zombie has. */
 export function hasEnded(pid: number): boolean {
   try {
     return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/, ''))

@@ -160,7 +160,7 @@ test('an ordinary user can run it, and is told when the state directory is not t
       launcher: CROFT,
       ...(uid === undefined ? {} : { uid }),
     }).ended
-  // Root may write anywhere, so only somebody else can be refused.
+  // Root may write anywhere, so only another user can be refused.
   if (uid !== undefined || process.getuid?.() !== 0) {
     const refused = await apply('closed')
     assert.equal(refused.code, 1, said(refused))
@@ -213,7 +213,7 @@ async function firstWrite(simulator: Simulator, running: Running): Promise<void>
   }
 }
 
-/** Can somebody who owns nothing here read the program? A checkout below /root cannot be. */
+/** Reports whether another user can read the program. A checkout below /root cannot be read. */
 function readableByAll(directory: string): boolean {
   for (let at = path.resolve(directory); ; at = path.dirname(at)) {
     if ((statSync(at).mode & 0o005) !== 0o005) return false

@@ -54,7 +54,7 @@ test('[D-01] [D-02] croft init names a directory and makes its key; a lost Estat
   assert.match((await croft('init', 'house')).stderr, new RegExp(`age key is in ${key} `))
   assert.equal((await croft('apply', '--yes', '--timeout', '240s', 'house')).code, 0)
 
-  // A copy beside it has a history of its own, and the same key.
+  // A copy beside it has a separate history, and the same key.
   cpSync(at('house'), at('copy'), { recursive: true })
   assert.match((await croft('plan', 'copy')).stdout, /^No changes/m)
   assert.match((await croft('init', 'copy')).stderr, new RegExp(`age key is in ${key} `))

@@ -56,7 +56,7 @@ async function set() {
   const simulator = (await startSimulator(['--preset', 'homelab', '--speed', '50'], cwd)) as Simulator & {
     clock: string
   }
-  /** An estate of its own for each run, in the same datacentre. */
+  /** A separate estate for each run, in the same datacentre. */
   const apply = (): Running => {
     const name = `estate-${++taken}`
     estateAt(path.join(cwd, name), simulator, { 'vm.yaml': vm(taken) })
@@ -153,7 +153,7 @@ test('whoever reads the output goes away in the middle of an apply: it ends in g
 
 test('a program in which nothing is left to happen before its answer does not end with 0', async () => {
   const ending = new URL('../../src/main/ending.ts', import.meta.url)
-  // As bin/croft does it on a new Node: there a promise that nobody keeps ends the process with 0.
+  // As bin/croft does it on a new Node: there a promise that never settles ends the process with 0.
   const run = (rest: string) =>
     new Promise<{ code: number | null; stderr: string }>((resolve) => {
       const text = `void import('data:text/javascript,import { prepareEnding } from ${JSON.stringify(ending.href)}; const ending = prepareEnding(); ${rest}')`

@@ -152,7 +152,7 @@ test('[A55] [A56] a repository over https: a push by webhook, a drift adopted as
   const why = await start(['why', KEY], { cwd, env }).ended
   assert.match(why.stdout, /Start it with its host[\s\S]*set onboot of VM 205/, why.stdout + why.stderr)
 
-  // Somebody changes it back by hand.
+  // A person changes it back by hand.
   await until(kept, () => said)
   await simulator.door('PATCH', 'guests/205', { onboot: '0' })
   const drifted = async () => (await view()).drifts.some(({ key, observed }) => key === KEY && /0|false/.test(observed))
@@ -194,7 +194,7 @@ test('[A55] [A56] a repository over https: a push by webhook, a drift adopted as
     () => said,
   )
   assert.match(forge.comments[0] ?? '', /EnvironmentVM\/web-1[\s\S]*4096/)
-  // Whoever may open a pull request would learn otherwise which secrets there are: none is tried.
+  // No secret is resolved, since a pull request's author could learn which ones exist.
   assert.match(forge.comments[0] ?? '', /`EnvironmentVM\/web-2` \| create 206 \|/)
   assert.doesNotMatch(forge.comments[0] ?? '', /secret-unread/)
 

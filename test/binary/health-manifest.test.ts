@@ -27,7 +27,7 @@ test('[D-11] health beside a manifest with an error: the place and the cause as 
   assert.match(judged.stdout, /^bad {2}manifests: \d errors?$/m)
   assert.match(judged.stdout, /^bad {2}manifest vm\.yaml:\d+: vm\.yaml:\d+ is not valid\n.*forProvidr/m)
   assert.doesNotMatch(judged.stdout, /held|no longer declared/)
-  // Nobody can tell what stood in a file that is no YAML.
+  // A file that is no YAML does not tell what it declared.
   writeFileSync(path.join(estate, 'vm.yaml'), 'kind: [\n')
   const unread = await croft('health', 'estate')
   assert.equal(unread.code, 1, unread.stdout)

@@ -53,7 +53,7 @@ export function soundDatabase(database: string, { token }: Pick<Simulator, 'toke
       ['ok'],
       hint,
     )
-    // Killed before the tables were there, it has promised nobody anything.
+    // Killed before the tables existed, it has promised nothing.
     if (Number(db.prepare('PRAGMA user_version').get()?.user_version) === 0) return undefined
     const bodies = <T>(table: string) =>
       db
@@ -86,7 +86,7 @@ export function soundDatabase(database: string, { token }: Pick<Simulator, 'toke
   }
 }
 
-/** Every line that it printed was on disk before: whoever read it may rely on it. */
+/** Every printed line was on disk before: readers rely on it. Returns how many were compared. */
 export function nothingToldLost(left: Left | undefined, stdout: string, hint = ''): number {
   const lines = stdout.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'))
   for (const line of lines) {

@@ -88,7 +88,7 @@ test('[F-23] the controller, killed at random moments again and again, loses not
   t.diagnostic(`killed ${cycles} times; ${told} events and ${wishes.granted} wishes were there afterwards`)
 })
 
-/** Asks for one thing after another until nobody answers any more. */
+/** Sends one request after another until the server is gone. */
 async function wish(running: Running, page: Promise<string | undefined>, token: string, wishes: Wishes): Promise<void> {
   let over = false
   void running.exited.then(() => {

@@ -22,7 +22,7 @@ after(endAll)
 
 /** When the program is killed. Writes are counted as the datacentre sees them. */
 interface Moment {
-  /** So many writes have begun; 0 is the start of the program. */
+  /** The number of writes that have started; 0 is the start of the program. */
   readonly writes: number
   /** Then so much later. */
   readonly waitMs: number
@@ -221,7 +221,7 @@ async function runToTheEnd(one: Case, strangers: readonly SimGuest[], hint: stri
 /** What must be the same wherever it was killed: everything but what Proxmox draws by chance or takes from its clock. */
 function comparable({ node, status, config, pending }: SimGuest): unknown {
   const { smbios1: _, vmgenid: __, meta: ___, net0, description, ...rest } = config
-  // Each case is a directory of its own, and has drawn its own estate.
+  // Each case is a separate directory with its own estate id.
   const marked = description?.replace(/(?<=estate=default\/)[0-9a-f]{16}/, '…')
   return { node, status, config: { ...rest, description: marked, net0: net0?.replace(/=[0-9A-F:]{17}/, '') }, pending }
 }

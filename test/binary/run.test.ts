@@ -28,7 +28,7 @@ async function prepared(cwd: string) {
 /** Runs until the machine is as declared, then ends it as systemd does. */
 async function toTheEnd(simulator: Simulator, run: () => Running): Promise<void> {
   const running = run()
-  // Before its first word it has not begun, and nobody is there yet to end in good order.
+  // Before its first line it has not installed its handlers, so it cannot end in good order.
   const { stdout, stderr: log } = running.child
   const begun = new Promise((resolve) => {
     for (const stream of [stdout, log]) stream?.once('data', resolve)

@@ -46,7 +46,7 @@ spec:
 
 type Files = Readonly<Record<string, string>>
 
-/** Each a source of its own, all followed at once. */
+/** Each is a separate source; all are followed at once. */
 const ATTACKS: Readonly<Record<string, (name: string) => Files>> = {
   pattern: (name) => ({
     'a.yaml': addon(`${name}-a`, 'apps'),
@@ -222,7 +222,7 @@ async function attack(group: readonly string[], t: TestContext): Promise<void> {
   }
   const url = await page()
   const view = async () => (await (await fetch(`${url}/api/view`)).json()) as View
-  // Every source is either in force or has said why not; then a few passes more.
+  // Every source is active or has said why not; then a few more passes.
   for (let tries = 0; ; tries++) {
     assert.ok(running.child.exitCode === null, said)
     const health = await fetch(`${url}/healthz`)

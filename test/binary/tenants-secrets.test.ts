@@ -19,7 +19,7 @@ function formsOf(secret: string): readonly string[] {
 }
 
 /**
- * An administrator and a tenant, each with a secret of its own; the tenant also has a copy of the administrator's file and
+ * An administrator and a tenant with a secret each; the tenant also has a copy of the administrator's file and
  * refers to it in every form. Nothing that is written down, shown or said has a secret of either.
  */
 test('[S-47] events, files, page, plan and support bundle of a whole run hold no secret of any source', async () => {

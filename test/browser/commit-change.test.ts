@@ -28,7 +28,7 @@ describe('a commit beside its plan', { skip: whyNoBrowser() ?? false }, () => {
         const others = card.getByRole('region', { name: 'Planned for other reasons' })
         await others.getByText('Machine/waiting').waitFor()
         assert.equal(await others.getByText('hold: delete').count(), 0)
-        // Nobody knows which file declared what is deleted: it may well be the one that this commit removes.
+        // It is unknown which file declared the deleted object: it may be the one that this commit removes.
         const undeclared = card.getByRole('region', { name: 'Planned for what no file declares' })
         await undeclared.getByText('hold: delete').waitFor()
         const removed = card.getByRole('region', { name: 'machines/bedbug.yaml, removed' })

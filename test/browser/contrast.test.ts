@@ -7,7 +7,7 @@ const TOKENS = readFileSync(new URL('../../web/style/tokens.css', import.meta.ur
 const LEAST = 4.5
 const GROUNDS = ['bg', 'surface', 'sunken', 'hover']
 const TEXTS = ['text', 'muted', 'accent', 'ok', 'busy', 'warn', 'bad']
-/** Text on a ground of its own colour. */
+/** Text colours with their backgrounds. */
 const PAIRS: readonly (readonly [string, string])[] = [
   ...['ok', 'busy', 'warn', 'bad', 'quiet', 'accent'].map((tone) => [tone, `${tone}-soft`] as const),
   ['on-accent', 'accent'],

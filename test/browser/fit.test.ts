@@ -64,7 +64,7 @@ function viewsOf(cluster: string, key: string): readonly string[] {
 }
 
 const LONG_NAME = 'x'.repeat(280)
-/** Words that steer the page; everything else is text that somebody else chose. */
+/** Words that steer the page; all other text comes from manifests and systems. */
 const STEERING = new Set(
   'do status type state policy severity effect disruption worst method passed role power api exists up tokenKept ready verb lane phase purpose tier wokenBy from next'.split(
     ' ',

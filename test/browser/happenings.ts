@@ -7,7 +7,7 @@ import { NOW } from '../../src/server/testing/fake-moment.ts'
 export const FAWN = 'Machine/k3s-vm-still-fawn'
 const PUSHED = 'feedc0ffee0123456789abcdef0123456789abcd'
 
-/** The estate with the machine and the cluster that the tests are about, whatever else is in it. */
+/** Adds the machine and the cluster of the tests to an estate. */
 export function withFawn(view: EstateView): EstateView {
   const small = smallEstate()
   const known = new Set(view.resources.map(({ key }) => key))

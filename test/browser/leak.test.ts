@@ -63,7 +63,7 @@ const OPEN_ALL = `(async () => {
   return views.length
 })()`
 
-/** What is left when everything was thrown away that nobody holds. */
+/** Returns what is left after a garbage collection. */
 async function kept(session: CDPSession) {
   for (let times = 0; times < 3; times += 1) await session.send('HeapProfiler.collectGarbage')
   const { nodes, jsEventListeners: listeners } = await session.send('Memory.getDOMCounters')

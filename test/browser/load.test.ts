@@ -7,7 +7,7 @@ import { findPage, readPage } from '../../src/server/page-files.ts'
 import { largeEstate, smallEstate } from '../../src/server/testing/fake-estate.ts'
 import { openBrowser, stage, whyNoBrowser } from './stage.ts'
 
-/** Of the first load, of everything but the terminal, and of the terminal, which comes when somebody opens a console. */
+/** Of the first load, of everything but the terminal, and of the terminal, which is loaded with the first console. */
 const FIRST_BYTES = 60_000
 const LARGEST_BYTES = 90_000
 const TERMINAL_BYTES = 95_000
@@ -133,7 +133,7 @@ async function drawn(page: Page): Promise<number> {
   return Math.round((await page.evaluate('performance.getEntriesByName("croft-drawn")[0].startTime')) as number)
 }
 
-/** A thousand machines, all of which have something to be done and have drifted. */
+/** A thousand machines, each with a planned step and a drift. */
 function longEstate(): EstateView {
   const estate = largeEstate()
   const names = estate.resources.map(({ key }) => key)

@@ -285,7 +285,7 @@ interface Named {
   readonly name?: string
 }
 
-/** A page of somebody else that tries what such pages try: a form with JSON in it, and calls with simple types. */
+/** A page of another origin that attempts forgeries: a form with JSON in it, and calls with simple types. */
 async function elsewhere() {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')

@@ -11,7 +11,7 @@ import { openBrowser, signIn, stage, whyNoBrowser } from './stage.ts'
 const TABS = ['overview', 'diff', 'events', 'yaml', 'observed']
 const VIEWS = ['', 'estate', 'graph', 'clusters', 'plan', 'drift', 'timeline', 'health', 'power']
 
-/** Nobody ever asks it: only what the page shows of it counts here. */
+/** Never called: only the page's text of it counts here. */
 const OF_ANNA = {
   id: 'AAAA',
   name: 'blue key',
@@ -118,7 +118,7 @@ async function inDialog(page: Page, name: string): Promise<void> {
   await page.locator('dialog').waitFor({ state: 'detached' })
 }
 
-/** The evil text is to be read on the page, and has become nothing but text. */
+/** Proves that the page shows the hostile text, and only as text. */
 async function innocent(page: Page, place: string): Promise<void> {
   const found = (await page.evaluate(`({
     shown: document.body.innerText.includes('<x-evil>'),

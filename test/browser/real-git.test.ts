@@ -92,7 +92,7 @@ async function tellOfPush(url: string): Promise<void> {
   assert.equal(answer.status, 202, await answer.text())
 }
 
-/** What somebody does on the page of Proxmox itself. */
+/** Changes the cores as a person does on the page of Proxmox. */
 function changeCores({ endpoint, token }: Simulator, cores: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const sent = request(

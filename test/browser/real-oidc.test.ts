@@ -62,7 +62,7 @@ describe('croft run with an OpenID Connect provider, in a real browser', { skip:
   })
 })
 
-/** A port that nobody has right now: the provider must know it before croft is there. */
+/** Returns a free port: the provider must know it before croft starts. */
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))

@@ -47,7 +47,7 @@ describe('a restore on croft sim, in a real browser', { skip: whyNoBrowser() ?? 
     const second = await stepsOf('edge-2')
     for (const step of ['stop', 'stopped', 'delete data', 'rejoin']) assert.ok(second.includes(step), second.join())
     assert.ok((await stepsOf('edge-3')).includes('stopped'))
-    // Nobody votes while the first server starts over: the picture says so, and does not draw it as held.
+    // No server votes while the first one starts over: the picture shows the majority as lost.
     assert.ok((await picture.locator('.course-band .band-lost').count()) > 0)
     assert.equal(await page.locator('.voter.is-up').count(), 3)
     await shot(page, 'real-restored')

@@ -59,7 +59,7 @@ export async function realStage({ simulator: args, follow, env: more = {}, inIts
     estate,
     home: env.HOME,
     declare: (name: string, text: string) => writeFileSync(path.join(estate, name), text),
-    /** Another command of croft in the same place, as somebody types it beside the page. */
+    /** Runs another command of croft in the same directory, as a person does beside the page. */
     croft: (...words: readonly string[]) => start(words, { cwd, env }).ended,
     go: (view: string) => page.goto(`${url}/#/${view}`),
     async hosts() {

@@ -30,7 +30,7 @@ export async function startRelay(target: number) {
   return {
     url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`,
     cut,
-    /** Bytes are lost, and nobody closes anything. */
+    /** Drops all bytes without closing a connection. */
     swallow() {
       silent = true
     },

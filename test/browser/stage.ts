@@ -62,8 +62,8 @@ async function madeUsers(): Promise<string> {
 }
 
 /**
- * A browser page on a server with a fake controller. Whatever goes wrong in it without a word (an error on the console,
- * a breach of the content policy, a request to anybody else) is kept in `wrongs`, and closing fails when there is one.
+ * A browser page on a server with a fake controller. Silent failures (an error on the console,
+ * a breach of the content policy, a request to another server) are kept in `wrongs`, and closing fails when there is one.
  */
 export async function stage(browser: Browser, estate: EstateView, look: Look = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'croft-browser-'))

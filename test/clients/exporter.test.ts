@@ -24,7 +24,7 @@ test('prometheus-pve-exporter, as published, scrapes the simulated Proxmox', asy
     `default:\n  user: ${user}\n  token_name: ${name}\n  token_value: ${secret}\n  verify_ssl: false\n`,
     { mode: 0o600 },
   )
-  // It starts workers of its own: they are ended with it, as one group.
+  // It starts workers, which are ended with it as one group.
   const child = spawn(
     clients.bin('python'),
     ['-W', 'ignore', '-m', 'pve_exporter', '--config.file', config, '--web.listen-address', `127.0.0.1:${port}`],

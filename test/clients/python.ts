@@ -84,7 +84,7 @@ async function alone(
     try {
       mkdirSync(lock)
     } catch {
-      // Left behind by somebody who was stopped: nobody works that long.
+      // Left behind by a run that was killed: no run takes that long.
       if (existsSync(lock) && Date.now() - statSync(lock).mtimeMs > 2 * STEP_TIMEOUT_MS)
         rmSync(lock, { recursive: true })
       await new Promise((resolve) => setTimeout(resolve, 250))

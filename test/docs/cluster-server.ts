@@ -7,6 +7,6 @@ import { type ServedNode, serveApi } from '../../sim/testing/served-api.ts'
 const [, , directory = '.', node = '{}'] = process.argv
 const api = await serveApi(createScaledClock(20), JSON.parse(node) as ServedNode)
 writeFileSync(join(directory, 'proxy'), api.proxy.url)
-// Whoever waits for it finds it whole.
+// Renamed into place, so that a reader finds it whole.
 writeFileSync(join(directory, 'config.new'), api.kubeconfig, { mode: 0o600 })
 renameSync(join(directory, 'config.new'), join(directory, 'config'))

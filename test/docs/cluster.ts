@@ -3,7 +3,7 @@ import type { ServedNode } from '../../sim/testing/served-api.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Group, version, plural, kind and scope of what somebody has installed in a cluster. */
+/** Group, version, plural, kind and scope of a kind that is installed in a cluster. */
 export type Kind = readonly [string, string, string, string, 'Cluster' | 'Namespaced']
 
 /** A simulated cluster with one server and these kinds, as the one that the reader's kubectl talks to; in shell. */

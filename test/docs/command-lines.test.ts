@@ -32,7 +32,7 @@ function wordsOf(line: string): readonly string[] {
   return own.trim().match(/'[^']*'|"[^"]*"|\S+/g) ?? []
 }
 
-/** Lines of blocks, whatever they are called, and what stands between backticks in a sentence. */
+/** Returns the lines of all code blocks, and the text between backticks in sentences. */
 function linesOf(text: string): readonly string[] {
   let inBlock = false
   const written = text.split('\n').flatMap((line) => {

@@ -8,8 +8,8 @@ import { test } from 'node:test'
 const ROOT = join(import.meta.dirname, '../..')
 
 /**
- * The commands of a page, in order, as one script. What a page wants in a terminal of its own goes on in the background
- * until the script ends; the first of them is the simulator, whose files the rest needs.
+ * The commands of a page, in order, as one script. A command for a second terminal runs in the background
+ * until the script ends; the first of them is the simulator, whose files the others need.
  */
 function commandsOf(page: string): string {
   const blocks = [...page.matchAll(/^```sh(| terminal)\n([\s\S]*?)^```$/gm)]

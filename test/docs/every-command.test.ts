@@ -8,7 +8,7 @@ import { LEFT, OWN_TESTS, TYPED_IN, WALKS } from './walks/all.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Commands that nobody types and that nobody gives a reason for. */
+/** Returns commands that no walk types and no reason excuses. */
 function untyped(page: string, whole: string): readonly string[] {
   if (page in OWN_TESTS || WALKS.some((walk) => walk.pages.includes(page))) return []
   const left = { ...LEFT[page], ...TYPED_IN[page] }

@@ -37,7 +37,7 @@ const PACKAGE_KINDS = [
   ['pkg.crossplane.io', 'v1', 'providerrevisions', 'ProviderRevision', 'Cluster'],
 ] as const
 
-/** The blocks of the page; what wants a terminal of its own goes on until it is stopped. */
+/** Returns the blocks of the page as a script; a command for a second terminal runs until it is stopped. */
 function scriptOf(page: string): string {
   const blocks = [...page.matchAll(/^```sh(| terminal)\n([\s\S]*?)^```$/gm)].map(([, where, text = '']) => {
     if (where !== '') return `setsid ${text.trim()} > croft.log 2>&1 &\ncroft=$!\n`

@@ -24,7 +24,7 @@ chmod +x ~/bin/pveum`
 
 /**
  * A libvirt host with one domain, as the only thing in infra/ until house/ is moved back: the real virsh with its test driver, wherever croft asks it to connect to. croft starts
- * programs of the system and none from somebody's own PATH, so it stands in the place of virsh itself.
+ * programs of the system and none from the user's PATH, so it takes the place of virsh itself.
  */
 export const LIBVIRT_HOST = `mv infra house
 mkdir infra
@@ -160,7 +160,7 @@ rm infra/old-one.yaml
 endpoint=$(sed -n "s/^  endpoint: *//p" infra/proxmox.yaml)
 `
 
-/** The same house; the backups of its cluster are on a share of somebody who outlives it. */
+/** The same house; the backups of its cluster are on a share that outlives it. */
 export const HOUSE_WITH_BACKUPS = HOUSE.replace(
   '  checksums: $SIM_CHECKSUMS\n',
   `  checksums: $SIM_CHECKSUMS

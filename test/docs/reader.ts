@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..')
 
 /** What is special about one command of a page. A command without a step must end with 0. */
 export interface Step {
-  /** What the page takes for granted here, in shell: a file of the reader, a change that somebody made. */
+  /** What the page takes for granted here, in shell: a file of the reader, a change made before. */
   readonly before?: string
   /** A list where the page prints the command several times. */
   readonly exit?: number | readonly number[]
@@ -27,7 +27,7 @@ export interface Step {
   readonly left?: string
   /** A test that is no walk types it. */
   readonly typedIn?: TypedIn
-  /** The page, or the chapter in a walk of its own, on which the same command is typed: what it needs is there. */
+  /** The page, or the chapter with a separate walk, on which the same command is typed: what it needs is there. */
   readonly typedOn?: string
 }
 
@@ -37,7 +37,7 @@ export interface TypedIn {
   readonly as: string
 }
 
-/** What somebody does who reads pages, one after the other, and types all of them. */
+/** A walk of a reader who reads pages, one after the other, and types every command. */
 export interface Walk {
   readonly name: string
   /** Whole pages, and chapters of others: `docs/cli.md#host`. */
@@ -61,13 +61,13 @@ const OWN = [
   '--mount-proc',
 ]
 
-/** The longest that somebody reads on a busy computer. */
+/** The longest time of a walk on a busy computer. */
 const PATIENCE_MS = 470_000
 
-/** What pages print besides croft, and what the reader is made of. */
+/** Programs that pages call, and that the reader needs. */
 const PROGRAMS = ['unshare', 'ip', 'script', 'git', 'curl', 'jq', 'kubectl', 'fish', 'virsh']
 
-/** Why nobody can read here; false where somebody can, and where a test that does not run would hide something. */
+/** Why no walk can run here; false where one can, and in CI, where a skipped test would hide a failure. */
 export const whyNoReader: string | false = process.env.CI === undefined && lacking()
 
 function lacking(): string | false {

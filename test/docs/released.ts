@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { pack } from '../../scripts/release.ts'
 import { smallTree } from '../small-tree.ts'
 
-/** A release as somebody downloads it, in the present directory. The argument is the key that signs it. */
+/** Packs a release for download into the current directory. The argument is the key that signs it. */
 pack(smallTree(resolve('tree')), {
   key: process.argv[2] ?? 'key',
   out: '.',

@@ -3,7 +3,7 @@ import { votes, type World } from './world.ts'
 /** What goes wrong in one pass of croft: it dies after so many effects, or the answer of one of them is lost. */
 export type PassFault = { readonly crashAfter: number } | { readonly loses: number }
 
-/** croft is no more: nothing that comes after has an effect. */
+/** croft has crashed: later calls have no effect. */
 export class Crashed extends Error {}
 
 /** One thing that croft did to the world, and what it broke. */

@@ -82,7 +82,7 @@ export async function explore(start: World, budget: Budget, planted?: Planted): 
     deeds: number,
   ): string {
     const { world } = state
-    // A pass answers with a world of its own.
+    // A pass returns a new world.
     if (result !== undefined) pass(world, waitAfter(state.quiet))
     const next: Vertex = {
       state: { ...state, quiet: Math.min(state.quiet, QUIET) },

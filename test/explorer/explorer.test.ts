@@ -40,7 +40,7 @@ test('a server whose Node a person deletes is not restarted while another one bo
   assert.deepEqual(effects, [])
 })
 
-/** As croft did until it lost a real cluster: whoever calls itself leader is believed. */
+/** As croft did until it lost a real cluster: it believes every server that calls itself leader. */
 const believesALoneLeader: Planted = (observed: ObservedCluster, { memory }: State) => {
   for (const [node, { facts }] of memory.facts) {
     const { etcd } = facts

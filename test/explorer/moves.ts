@@ -1,7 +1,7 @@
 import type { PassFault } from './effects.ts'
 import { answers, boot, deleteNode, EMPTY, powerOff, votes, type World } from './world.ts'
 
-/** What happens to a cluster besides croft. */
+/** Events in a cluster that croft does not cause. */
 export type Trouble = keyof typeof troubles
 
 export type Move = { readonly fault: PassFault } | { readonly trouble: Trouble; readonly node: string }

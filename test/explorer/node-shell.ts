@@ -82,7 +82,7 @@ function refusalOf(world: World, node: NodeState, verb: string, [word = '']: rea
   return member === undefined ? 'no such member' : undefined
 }
 
-/** What croft must never do, whatever it believes. */
+/** Returns why croft must never do this, despite its beliefs. */
 function forbidden(world: World, node: NodeState, verb: string): string | undefined {
   const { etcd } = seenDisk(node)
   const votesHere = etcd?.cluster === 'ours' && world.members.some(({ id, learner }) => id === etcd.member && !learner)

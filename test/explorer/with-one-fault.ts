@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { explore, told } from './explore.ts'
 import { storyCalled } from './stories.ts'
 
-/** One fault at every moment of a story. Each story has a file of its own, so that they run side by side. */
+/** One fault at every moment of a story. Each story has a separate file, so that they run side by side. */
 export function withOneFault(name: string): void {
   within(name, { faults: 1, deeds: 0 })
 }

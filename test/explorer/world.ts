@@ -35,7 +35,7 @@ export interface NodeState {
   readonly name: string
   exists: boolean
   on: boolean
-  /** Its network is gone: it runs, and reaches nobody. */
+  /** Its network is down: it runs, and reaches no other node. */
   cut: boolean
   /** The disk of its data directory is mounted; else K3s sees what lies below the mount point. */
   mounted: boolean
@@ -74,7 +74,7 @@ export interface Running extends Pick<NodeConfig, 'hash' | 'labels' | 'taints'> 
 export interface Pod {
   readonly name: string
   readonly node: string
-  /** A finalizer that nobody takes away keeps it. */
+  /** A finalizer that stays keeps it. */
   readonly hangs: boolean
   goes: boolean
 }
@@ -146,7 +146,7 @@ export interface World {
   nodes: Record<string, NodeState>
   /** Of the cluster that croft formed. Others have one member each. */
   members: Member[]
-  /** The cluster has been begun once. */
+  /** The cluster was formed once. */
   begun: boolean
   kubes: Record<string, KubeNodeState>
   passwords: Record<string, number>
@@ -327,7 +327,7 @@ function start(world: World, node: NodeState): Start {
   const { etcd } = disk
   if (etcd?.cluster === 'alone') return 'runs'
   if (etcd !== undefined && world.members.some(({ id }) => id === etcd.member)) {
-    // The datastore is encrypted with the token in force; K3s ends where it was given another one.
+    // The datastore is encrypted with the current token; K3s exits if it is given another one.
     if (config.token !== world.token)
       return { fails: 'bootstrap data already found and encrypted with different token' }
     writeDisk(node, { ...disk, token: config.token })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { PARSERS, type Parser } from './parsers.ts'
 
-/* Whatever others write, reading it ends: soon, in little memory, with an answer or a refusal, never with a fault. */
+/* Reading foreign text always ends: soon, in little memory, with an answer or a refusal, never with a crash. */
 
 const LONG = process.env.CROFT_LONG !== undefined
 const RUNS = LONG ? 20_000 : 200

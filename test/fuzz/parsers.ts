@@ -36,10 +36,10 @@ import { SopsFailed, treesOf } from '../../src/source/secrets/sops.ts'
 import { readMetadata } from '../../src/source/secrets/sops-metadata.ts'
 import { readMarks } from '../../src/ssh/answer.ts'
 
-/** Something that reads what others wrote. It answers, or says no in a way of its own. */
+/** A parser of foreign text. It returns a value, or throws one of the errors in `refuses`. */
 export interface Parser {
   readonly name: string
-  /** Words of its language, out of which inputs are made besides plain chance. */
+  /** Words of its language, from which inputs are made in addition to random bytes. */
   readonly words: readonly string[]
   read(text: string): unknown
   /** It reads JSON with these keys: half of the inputs are such, whole and of any shape. */
@@ -391,7 +391,7 @@ export const PARSERS: readonly Parser[] = [
       '5',
     ],
     read: (text) => objectsOfBlobs([{ name: 'a', bytes: Buffer.from(text.padEnd(1024, '\0'), 'latin1'), tar: true }]),
-    // zlib and tar say no by plain errors, which whoever fetches turns into a sentence.
+    // zlib and tar throw plain errors, which the fetching code turns into a sentence.
     refuses: [Error],
   },
   {

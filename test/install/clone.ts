@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
-/** A tree with what Git has or would take, so that what is built here disturbs nobody. Answers where it is. */
+/** Copies the files that Git has or would take, so that builds do not disturb other tests. Returns the path. */
 export function cloneInto(directory: string): string {
   const listed = must('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], ROOT)
   for (const name of listed.split('\0')) {

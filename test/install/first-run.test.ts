@@ -24,7 +24,7 @@ import { follow } from '../../src/main/estate.ts'
 import { checkOut } from '../../src/source/git/checked-out.ts'
 import { refusedRemote } from '../../src/source/git/git-names.ts'
 
-/* The first minutes on somebody else's computer: their environment, their Git, their Node, their disk. */
+/* The first minutes on an unknown computer: its environment, Git, Node and disk. */
 
 const root = path.join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(path.join(tmpdir(), 'croft-first-run-'))

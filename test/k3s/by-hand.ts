@@ -2,8 +2,8 @@ import { CONTAINER_FLAGS } from './manifests.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * What somebody without croft would write: the same K3s with the same flags on the same hosts, one server after the
- * other, each as soon as systemd says that the one before is up. Answers the seconds until all are Ready.
+ * A setup without croft: the same K3s with the same flags on the same hosts, one server after the
+ * other, each as soon as systemd says that the one before is up. Returns the seconds until all are Ready.
  */
 export async function formByHand(
   { lab, mirror, programs }: Stage,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 const TOP = '/sys/fs/cgroup'
 
 /**
- * The words before a program that put it into control groups of its own, so that three kubelets of one computer do not
+ * Returns the words before a program that put it into separate control groups, so that three kubelets of one computer do not
  * take each other's pods for orphans. With the second version there is one tree, and systemd-nspawn divides the group that
  * it is started in: two hosts in one group would get the same part of it.
  */

@@ -18,7 +18,7 @@ import { cgroupsOf, removeCgroups } from './cgroups.ts'
 import { K3S_HOST } from './host-tree.ts'
 import { makeImage } from './image.ts'
 
-/** A computer with systemd and sshd, on files of its own, in a network that leads nowhere else. */
+/** A computer with systemd and sshd, on separate files, in an isolated network. */
 export interface K3sHost {
   readonly name: string
   readonly address: string
@@ -40,7 +40,7 @@ export interface K3sLab {
   isOn(name: string): boolean
   /** As if its plug were pulled. */
   cutPower(name: string): Promise<void>
-  /** Off, and the next boot is from a disk that nobody has written to. */
+  /** Powers it off; the next boot is from an empty disk. */
   emptyDisk(name: string): Promise<void>
   close(): Promise<void>
 }
@@ -236,7 +236,7 @@ export function openLab(names: readonly string[]): K3sLab {
   return lab_
 }
 
-/** A name of the API that stands for the first three hosts, as a name server's answer that turns round: the own one first. */
+/** A name of the API for the first three hosts, as rotated by a name server: each host finds itself first. */
 export const API_NAME = 'api.lab.test'
 
 function hostsFile(inOrder: readonly K3sHost[]): string {
@@ -270,9 +270,9 @@ function raise(file: string, least: number, undo: (() => void)[]): void {
 }
 
 /**
- * What a computer of its own would have and a container has not: groups of resources that can be written, which nspawn
+ * Provides what a real computer has and a container lacks: groups of resources that can be written, which nspawn
  * does not give where the kernel has the first version of them, and settings of the kernel as the kubelet wants them,
- * which nobody inside may change for everybody.
+ * which a container must not change for the whole computer.
  */
 const KERNEL = `#!/bin/sh
 for group in /sys/fs/cgroup /sys/fs/cgroup/*; do mount -o remount,bind,rw $group 2>/dev/null; done
@@ -288,7 +288,7 @@ done
 true
 `
 
-/** Its own keys and name. Written at each start: an empty disk gets them anew, as from an installer. */
+/** Its own keys and name. Written at each start: an empty disk gets new ones, as from an installer. */
 function prepare(root: string, name: string, publicKey: string, hostKeyFile: string, image: string): void {
   const put = (path: string, text: string, mode = 0o644) => {
     mkdirSync(join(root, path, '..'), { recursive: true })

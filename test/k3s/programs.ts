@@ -12,7 +12,7 @@ export interface Program {
   readonly sha256: string
 }
 
-/** What is fetched where nobody says which: a release, and the one before it. */
+/** The releases fetched by default: one, and the one before it. */
 const OFFICIAL = ['v1.34.2+k3s1', 'v1.34.3+k3s1'] as const
 const ARCHITECTURE: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
 

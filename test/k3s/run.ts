@@ -87,7 +87,7 @@ async function main(): Promise<number> {
   return failed.length === 0 ? 0 : 1
 }
 
-/** Every chapter goes on from where the first one ends, but for those that begin anew. */
+/** Every chapter continues where the first one ends, unless it starts from empty hosts. */
 function chapters(): readonly Chapter[] {
   const only = values.only ?? Object.keys(CHAPTERS)
   const wanted = Object.entries(CHAPTERS).flatMap(([name, chapter]) => (only.includes(name) ? [chapter] : []))
@@ -100,7 +100,7 @@ function skipped(why: string): number {
   return 0
 }
 
-/** For whoever wants to look: the hosts stay until this program is ended. */
+/** Keeps the hosts for inspection until this program ends. */
 async function kept(directory: string): Promise<void> {
   print(`the hosts stay; ${directory} has the key, the manifests and the log. End with Ctrl-C.`)
   await new Promise<void>((resolve) => {

@@ -19,7 +19,7 @@ export interface Stage {
   /** Writes what Git says from now on. */
   declare(changes: Partial<Declared>): void
   readonly declared: Declared
-  /** As somebody who has never run croft: no database, no vault, nothing in Git but the manifests. */
+  /** Starts as a first run of croft: no database, no vault, nothing in Git but the manifests. */
   forget(): void
   croft(words: readonly string[], timeoutSeconds?: number): Promise<Ran>
   /** As croft, and it must end with that code. */

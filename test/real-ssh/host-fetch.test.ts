@@ -54,7 +54,7 @@ test('a program is fetched by its checksum, versions stand side by side, and it 
       `tool ${version}\n`,
     )
 
-  // Somebody changes the program itself: it is not what was fetched any more.
+  // The program file is changed: it differs from what was fetched.
   writeFileSync(join(root, 'opt/croft/tool/2.0/tool'), '#!/bin/sh\necho other\n')
   assert.equal(croft(one, 'plan', declare('2.0', sum('2.0'))).status, 2)
 

@@ -46,7 +46,7 @@ test(
     // Every session reads this file: what croft needs it must find all the same.
     writeFileSync(at('etc/environment'), 'PATH=/bin\nLAB_2=theirs\n')
     const passwd = readFileSync(at('etc/passwd'), 'utf8')
-    // Without a program of its own: while one starts on a busy computer, croft may come to its end.
+    // Read in this process: while another starts on a busy computer, croft may end.
     const items = at('var/lib/croft/items')
     const marks = () => (existsSync(items) ? readdirSync(items).filter((name) => !name.startsWith('.')).length : 0)
 

@@ -61,7 +61,7 @@ test('a restart by hand asks first, and then happens', within, async () => {
   const shell = one.shells.open(cow.target({ name: 'look' }))
   const ran = croft(one, ['reboot', 'cow', '--dir', git, '--yes'])
   assert.deepEqual([ran.status, ran.stdout], [0, 'cow restarts.\n'], ran.stderr)
-  // A container that restarts ends; whoever was on it is thrown out.
+  // A container that restarts ends, and its sessions with it.
   const end = Date.now() + 180_000
   for (;;) {
     const answer = await shell.run(['true'], { timeoutMs: 20_000 }).catch((error: unknown) => error)

@@ -31,7 +31,7 @@ const PLAIN: HostTree = {
     'network-manager',
     'netplan.io',
     'prometheus-node-exporter',
-    // A ZFS that needs no module of the kernel, with zpool and zfs of its own.
+    // A ZFS without a kernel module, with separate zpool and zfs programs.
     'zfs-fuse',
   ],
 }

@@ -15,7 +15,7 @@ import { labWith } from './with-lab.ts'
 
 const { lab, within } = labWith(['cow'])
 
-// Not in /tmp: that is a file system of its own inside, and nobody outside would see it.
+// Not in /tmp, which is a separate file system inside that the outside does not see.
 const CANARY = '/var/canary'
 const HOSTILE = [
   `$(touch ${CANARY})`,
@@ -64,7 +64,7 @@ async function look(shell: Shell, items: readonly HostItem[]): Promise<Answers> 
   return probed.answers
 }
 
-/** Does what croft would do, and takes it back, whatever else its rules say against it. */
+/** Does what croft would do, and takes it back, even where its rules refuse. */
 async function done(shell: Shell, item: HostItem): Promise<void> {
   const rules = rulesOf(item)
   const seen = seenIn(await look(shell, [item]))
@@ -93,7 +93,7 @@ test(
     // These read no words with a shell, and a hundred reloads of systemd are many.
     const stub = (program: string, text: string) =>
       writeFileSync(join(cow.root, 'usr/local/sbin', program), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
-    // No unit is active: package work would wait for the end of its own.
+    // No unit is active, or package work would wait for the end of its unit.
     stub('systemctl', '[ "$1" != is-active ]')
     stub('systemd-run', '')
     const shell = one.shells.open(cow.target())

@@ -63,7 +63,7 @@ test(
       'one that was exported is imported, never made again',
     )
 
-    // Its programs see no pool, as when its disks were shown by nobody's id; erase still names them.
+    // Its programs see no pool, as when its disks have no id; erase still names them.
     await said(one, 'zpool', 'export', 'tank')
     const blind = `#!/bin/sh\ncase $1 in import) exit 0 ;; *) exec /sbin/zpool "$@" ;; esac\n`
     await said(one, 'sh', '-c', 'printf %s "$1" >/usr/local/sbin/zpool', 'sh', blind)

@@ -76,10 +76,10 @@ export async function settle(
   }
 }
 
-/** What a lab's engines remember: what is declared no more leaves only if something says that it was. */
+/** The stores of a lab's engines: an item that left the declaration is removed only if a record names it. */
 const disks = new WeakMap<Lab, MemoryDisk>()
 
-/** Keeps what is declared, with an engine that begins anew on the lab's one database, and says what is left to do. */
+/** Runs a new engine on the lab's one database, and returns what is left to do. */
 export async function kept(
   one: Lab,
   estate: Estate,

@@ -1,5 +1,5 @@
-// Performs commands on a host as croft does, and says when it is about to prove that the host still lets us in. Whoever
-// started it ends it there, as a power cut would.
+// Performs commands on a host as croft does, and says when it is about to prove that the host still lets us in. The
+// caller ends it there, as a power cut would.
 import type { Command } from '../../src/drivers/ssh/command.ts'
 import { performCommands } from '../../src/drivers/ssh/perform.ts'
 import { systemClock } from '../../src/lib/clock.ts'

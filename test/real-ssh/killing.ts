@@ -9,7 +9,7 @@ import { PROBE } from '../../src/drivers/ssh/probe-program.ts'
 import type { HostItem } from '../../src/model/host-item.ts'
 import type { Lab, LabHost } from './lab.ts'
 
-/** After so many seconds, instead of a minute and a half, the host takes it back: a test has no more. */
+/** The host takes a change back after this time instead of 90 s, to keep the test short. */
 const SECONDS = 8
 
 /** What croft would do on the host for this item, with less patience. */
@@ -26,7 +26,7 @@ export async function commandsFor(one: Lab, host: LabHost, item: HostItem): Prom
   return commands.map((command) => (command.do === 'arm' ? { ...command, seconds: SECONDS } : command))
 }
 
-/** Lets a process of its own do it, and kills that with the change in force and nothing confirmed. */
+/** Makes the change in a separate process, and kills that once the change is active and unconfirmed. */
 export async function killedInBetween(
   one: Lab,
   host: LabHost,
@@ -74,7 +74,7 @@ export function answers(one: Lab, { address }: LabHost): boolean {
 
 export async function untilIn(one: Lab, host: LabHost): Promise<void> {
   for (let attempt = 0; attempt < 240; attempt++) {
-    // A connection that is begun too early waits ever longer between its tries.
+    // A connection that starts too early waits longer before each retry.
     const there = answers(one, host)
     if (there && (await letsUsIn(one, host, `again ${attempt}`))) return
     await new Promise((resolve) => setTimeout(resolve, 500))

@@ -9,7 +9,7 @@ import { createShells, type Shells } from '../../src/ssh/open.ts'
 import { childrenOf } from '../process-children.ts'
 import { ensureHostRoot, hostRootPath } from './host-root.ts'
 
-/** A small Debian with systemd and sshd in a network namespace of its own, on a tree that nobody else sees. */
+/** A small Debian with systemd and sshd in a separate network namespace, on a tree that only it sees. */
 export interface LabHost {
   readonly name: string
   readonly address: string
@@ -77,7 +77,7 @@ export async function openLab(names: readonly string[]): Promise<Lab> {
     for (const child of children) killHard(child)
     for (const one of undo.reverse()) one()
   }
-  // Whoever ends us must not leave namespaces and mounts behind.
+  // Remove namespaces and mounts when this process is ended.
   process.once('exit', clear)
   process.once('SIGTERM', () => process.exit(143))
   const close = async () => {
@@ -111,7 +111,7 @@ export async function openLab(names: readonly string[]): Promise<Lab> {
       must('ip', '-n', netns, 'link', 'set', 'lo', 'up')
       must('ip', '-n', netns, 'address', 'add', `${address}/24`, 'dev', 'eth0')
       must('ip', '-n', netns, 'link', 'set', 'eth0', 'up')
-      // Inside they can only be read: nobody there may change what the kernel shares with us.
+      // Read-only inside, since the kernel shares them with this computer.
       for (const setting of SETTINGS) must('ip', 'netns', 'exec', netns, 'sysctl', '-q', '-w', setting)
       const root = mountRoot(directory, name, undo)
       const hostKey = prepare(root, name, readFileSync(`${key}.pub`, 'utf8'))

@@ -11,7 +11,7 @@ export interface NetworkCase {
   readonly manager: HostItemOf<'network-address'>['spec']['manager']
   /** Where croft writes. */
   readonly file: string
-  /** The host as it was installed: its own address in a file, and how the manager is begun. */
+  /** The host as it was installed: its own address in a file, and how the manager is started. */
   readonly setUp: (host: LabHost) => readonly [path: string, text: string, start: string]
 }
 

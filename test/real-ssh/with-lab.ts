@@ -1,7 +1,7 @@
 import { after } from 'node:test'
 import { type Lab, labMissing, openLab } from './lab.ts'
 
-/** So long may one test take on a computer that does other things too: it ends what hangs, and hurries nobody. */
+/** The most time for one test on a busy computer: long enough for a slow one, and it ends one that hangs. */
 const TEST_TIMEOUT_MS = 240_000
 
 /**

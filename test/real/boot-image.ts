@@ -28,7 +28,7 @@ export async function bootBuiltImage(estate: string, env: NodeJS.ProcessEnv): Pr
   assert.deepEqual(left, [])
 }
 
-/** As an image is that somebody made of a running machine: with the identity of that machine, which the boot keeps. */
+/** Makes the image like one copied from a running machine: with its identity, which the boot keeps. */
 const USE = `set -eu
 start=$(sfdisk --json "$1" | tr -d ' \\t\\n' | sed 's/},{/}\\n{/g' | sed -n 's/.*"start":\\([0-9]*\\),"size":\\([0-9]*\\),.*/\\2 \\1/p' | sort -n | tail -1 | cut -d' ' -f2)
 mount -o loop,offset=$((start * 512)) "$1" "$2"

@@ -23,7 +23,7 @@ export const CHARTS: readonly (readonly [string, string])[] = [
 export interface Acceptance {
   readonly accepted: number
   readonly refused: readonly string[]
-  /** Kinds that nobody here can define: their operators do when they run. */
+  /** Kinds that are not defined here: their operators define them when they run. */
   readonly unknown: readonly string[]
 }
 

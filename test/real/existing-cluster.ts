@@ -123,7 +123,7 @@ export function existingCluster(api: () => RealApi): void {
     const secret = await got('/api/v1/namespaces/shop/secrets/shop-config')
     assert.equal(at(secret, 'data', 'greeting'), Buffer.from('hello').toString('base64'))
     assert.equal(at(await got('/api/v1/namespaces/shop/configmaps/colours'), 'data', 'front'), 'blue')
-    // No Helm controller is here, and nobody asked for one.
+    // No Helm controller is here, and none was requested.
     assert.equal(await got('/apis/helm.cattle.io/v1'), undefined)
   })
 

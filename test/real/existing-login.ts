@@ -23,7 +23,7 @@ spec:
 const cluster = (way: string) =>
   `apiVersion: croft.dev/v1alpha1\nkind: Cluster\nmetadata: {name: prod}\nspec: {type: existing, ${way}}\n`
 
-/** In a mount namespace of its own, so that nothing of the account lies on this computer. */
+/** In a separate mount namespace, so that no file of the account stays on this computer. */
 const AS_POD = `mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io/serviceaccount &&
 cp "$0"/token "$0"/ca.crt "$0"/namespace /run/secrets/kubernetes.io/serviceaccount/ && exec "$@"`
 

@@ -85,7 +85,7 @@ spec:
 
 const byPath = (rows: readonly (readonly unknown[])[]) => rows.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
 
-/** Nobody here would end the removal of a namespace. */
+/** No controller here would finish the removal of a namespace. */
 const HAND = 'adopt: true\n  createNamespace: false'
 
 export function helmReleases(api: () => RealApi): void {

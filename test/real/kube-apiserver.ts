@@ -21,7 +21,7 @@ export interface RealApi {
   readonly kubeconfig: string
   /** Of a service account, as the one whose requests have this name. */
   kubeconfigOf(namespace: string, account: string): string
-  /** What the server refused somebody for want of a right, as `patch /api/v1/...`. */
+  /** The calls that the server refused a user for lack of a right, as `patch /api/v1/...`. */
   refused(user: string): readonly string[]
   /** Ends the API server without a warning and starts it again; etcd goes on. */
   restart(): Promise<void>
@@ -227,7 +227,7 @@ function kubeconfigFor(place: string, port: number, client: string): string {
   })
 }
 
-/** Its certificate is made anew at each start and lies on loopback: nothing else can answer there. */
+/** Each start makes a new certificate, and it listens on loopback: no other server can answer there. */
 function wireTo(port: number, token: string): Wire {
   return {
     send: ({ method, path, headers, body }) =>

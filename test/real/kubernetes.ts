@@ -181,7 +181,7 @@ function run(): void {
       }
       await client.applyAs(`${path}?fieldManager=${manager}&force=true`, sent, 'sync')
       const [written, source] = [await got(keeper), to === 'flux' ? await got(SOURCE) : undefined]
-      // These definitions have no door of its own for status: to say something is a new generation.
+      // These definitions have no status subresource: a write of the status is a new generation.
       const observedGeneration = Number(at(written, 'metadata', 'generation')) + 1
       await client.merge(keeper, { status: { ...status, observedGeneration } }, 'say so')
       if (source !== undefined) await client.merge(SOURCE, { status }, 'say so')
@@ -235,7 +235,7 @@ function run(): void {
     )
   })
 
-  /** No controllers run here: somebody has to say that the pods of the DaemonSet are there. */
+  /** No controllers run here, so the test reports the pods of the DaemonSet as there. */
   async function playController(path: string): Promise<void> {
     for (let attempt = 0; attempt < 100; attempt++) {
       const found = await client.get(path)

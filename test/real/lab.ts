@@ -44,9 +44,9 @@ export async function startLibvirt(scratch: string): Promise<boolean> {
   return false
 }
 
-/** A domain that somebody made before croft came. */
+/** A domain that was made without croft. */
 export function defineTheirs(scratch: string): void {
-  // QEMU runs as a user of its own, who must be able to get to what is below.
+  // QEMU runs as another user, which must be able to reach the files below.
   chmodSync(scratch, 0o755)
   const theirs = join(scratch, 'theirs.xml')
   writeFileSync(

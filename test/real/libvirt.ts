@@ -9,7 +9,7 @@ import { startSshd } from './sshd.ts'
 
 /*
  * The story of two guests on a real libvirtd with QEMU, told with the real binary over SSH. Runs inside the namespaces
- * that run.ts made: whatever is started here ends with it.
+ * that run.ts made: every process started here ends with it.
  */
 
 const [scratch = '', cache = ''] = process.argv.slice(2)

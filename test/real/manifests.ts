@@ -34,7 +34,7 @@ export interface Declared {
   readonly hostKey: string
   /** File of the private key that sshd lets in. */
   readonly keyFile: string
-  /** The public key of whoever enters the guests. */
+  /** The public key that the guests let in. */
   readonly sshKey: string
   readonly poolPath: string
   readonly mtu: number

@@ -48,7 +48,7 @@ function run(): void {
   let replica: RunningReplica
   let estate: string
 
-  /** Runs croft; with `killAfter`, only until it has begun that many steps. */
+  /** Runs croft; with `killAfter`, only until it has started that many steps. */
   const croft = async (words: readonly string[], killAfter = Number.POSITIVE_INFINITY): Promise<Ran> => {
     const env = {
       ...process.env,
@@ -168,7 +168,7 @@ spec: {connection: home, comment: by files}
   })
 
   test('[F-01] a mover that is killed in any step leaves one owner or none, and the next one ends it', async () => {
-    // So that nobody, whoever it is, has anything to do.
+    // So that neither has anything to do.
     comment('by files')
     for (const way of ['in', 'out'] as const) {
       const steps = way === 'in' ? 7 : 5

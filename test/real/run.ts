@@ -13,8 +13,8 @@ import { startSshd } from './sshd.ts'
 
 /*
  * `npm run test:real`: real libvirtd and QEMU, with guests from an image that croft itself made. Images are made out
- * here, where there are mirrors. Everything else happens in namespaces of its own (network, mounts, processes): nothing
- * gets out, and when the last process has ended nothing is left. `node bin/run test/real/run.ts --long` starts a used image too.
+ * here, where there are mirrors. Everything else happens in separate namespaces (network, mounts, processes): no packet
+ * leaves them, and they go with the last process. `node bin/run test/real/run.ts --long` starts a used image too.
  */
 
 const BUILD_MS = 1_200_000
@@ -34,7 +34,7 @@ if (reason !== undefined) {
   process.exit(0)
 }
 
-// QEMU runs as a user of its own, who must be able to get there.
+// QEMU runs as another user, which must be able to reach it.
 const scratch = mkdtempSync('/var/tmp/croft-real-')
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
@@ -69,7 +69,7 @@ async function main(): Promise<number> {
   return code === NO_LIBVIRT ? 0 : code
 }
 
-/** Makes the image anew, verifies it, and answers its checksum. */
+/** Rebuilds the image, verifies it, and returns its checksum. */
 async function build(name: string, cache: string, manifests: string): Promise<string> {
   const estate = join(scratch, `estate-${name}`)
   mkdirSync(estate)
@@ -85,7 +85,7 @@ async function build(name: string, cache: string, manifests: string): Promise<st
   return /^sha256:([0-9a-f]{64})$/m.exec(built.stdout)?.[1] ?? assert.fail(built.stdout)
 }
 
-/** Which files of the two images differ, for whoever has to find out why. */
+/** Returns the files that differ between the two images, to find the cause. */
 function differing(cache: string): string {
   const look = `set -eu
     cd "$1"
@@ -131,7 +131,7 @@ function shownAtTimes(): (line: string) => void {
   }
 }
 
-/** The guests. What is started there ends with it, whatever happens to it or to us. */
+/** Runs the story of the guests. Its processes end with it, and with this program. */
 function story(cache: string): Promise<number> {
   const child = spawn(
     'unshare',
@@ -144,7 +144,7 @@ function story(cache: string): Promise<number> {
       '--fork',
       '--kill-child',
       '--mount-proc',
-      // Somebody must collect what has ended and belongs to nobody: libvirt waits for its QEMUs to be quite gone.
+      // The shell reaps orphaned processes: libvirt waits until its QEMUs are gone.
       'sh',
       '-c',
       '"$@" & wait $!',

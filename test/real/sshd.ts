@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sshdConfig, untilListening } from '../../src/ssh/testing/sshd.ts'
 import { run } from './processes.ts'
 
-/** A real sshd on loopback, with a host key of its own, that lets one key in as root. */
+/** A real sshd on loopback, with its host key, that lets one key in as root. */
 export interface RealSshd {
   /** As it stands in Git. */
   readonly hostKey: string

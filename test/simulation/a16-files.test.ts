@@ -39,7 +39,7 @@ function estate(checksum: string, more?: string, annotation?: string) {
   return made
 }
 
-/** A datacentre in which the file lies on the storage already, as somebody has copied it there. */
+/** A datacentre in which the file lies on the storage already, as copied there by a person. */
 function withFile(checksum: string, more?: string, annotation?: string): Simulation {
   const run = simulate({ seed: 16, estate: estate(checksum, more, annotation) })
   run.datacentre.world.downloads.set(URL, { sizeBytes: 1000, virtualBytes: 2 ** 30, sha256: RIGHT, sha512: '' })
@@ -74,7 +74,7 @@ test('[A16] a file that is there with the right checksum is Ready, nothing is do
   // A new controller on the same store does not ask again.
   await run.passes(run.start(), 3)
   assert.equal(run.datacentre.writes.length, 1)
-  // It was there before us, so it stays when nobody declares it any more.
+  // It was there before us, so it stays when it leaves the declaration.
   run.estate = estateFrom({ 'connection.yaml': connection })
   await run.passes(run.start(), 3)
   assert.equal(volumeOf(run), before)
@@ -108,7 +108,7 @@ for (const [how, more, annotation] of [
     const run = withFile(RIGHT, more, annotation)
     const volume = volumeOf(run)
     assert.ok(volume)
-    // Somebody has put another file under that name.
+    // Another file has replaced it under that name.
     const local = run.datacentre.world.hosts.get('fun-bedbug')?.volumes.get('local')
     local?.set(volume.name, { ...volume, sizeBytes: 7, checksumSeed: 'https://elsewhere.test/x' })
     run.datacentre.world.downloads.set('https://elsewhere.test/x', {

@@ -53,7 +53,7 @@ for (const [what, estate] of [
       run.datacentre.hostPower(HOST, 'on')
       assert.equal(run.datacentre.world.guests.get(vmid)?.config.get('lock'), 'create', hint)
 
-      // Only root can lift the lock: whoever reads the plan is told how.
+      // Only root can lift the lock: the plan says how.
       const second = run.start()
       const reports = await run.passes(second, 12)
       const entry = reports.at(-1)?.plan.entries.find((one) => one.key.startsWith('EnvironmentVM/'))

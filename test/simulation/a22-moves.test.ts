@@ -31,7 +31,7 @@ for (const [how, note] of [
     assert.equal(run.datacentre.writes.length, writes)
     assert.equal(run.disk.records.get('EnvironmentVM/server-3')?.host, 'still-fawn')
 
-    // Whatever is declared from now on is done where it is.
+    // Later declarations are applied where it is.
     run.estate = estateOf(MACHINES.map((machine) => ({ ...machine, diskGb: 25 })))
     assert.equal(await run.untilSettled(run.start()), 'settled')
     const guest = run.datacentre.world.guests.get(203)

@@ -101,7 +101,7 @@ export async function killedEverywhere(chapter: Chapter, seed: number, file: str
   return `${killed} kills at ${whole.points} points`
 }
 
-/** The same with each write lost on its way, answered by nobody, or refused by a server that is ill. */
+/** The same with each write lost on its way, unanswered, or refused by a failing server. */
 export async function troubledEverywhere(chapter: Chapter, seed: number, file: string): Promise<string> {
   const { lab, whole, again } = await rehearsed(chapter, seed, file)
   const kinds = ['request lost', 'answer lost', 'server error'] as const

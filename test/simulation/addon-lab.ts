@@ -144,9 +144,9 @@ export function ownersOf({ metadata }: KubeObject): { readonly croft: boolean; r
 }
 
 /**
- * One owner at any time, asked at every single change: somebody always keeps the object; once it is given away we keep
- * nothing of it; it becomes ours again only when nobody is there any more who would write it too; and nothing of it
- * changes on the way, nor does it ever go.
+ * One owner at any time, checked at every change: the object always has an owner; once given away, croft owns no field
+ * of it; croft takes it back only when no other applier writes it; and the object
+ * neither changes nor disappears on the way.
  */
 export function oneOwner(lab: Lab, hint: string): (change: Change) => void {
   return ({ type, resource, object, before }) => {

@@ -14,7 +14,7 @@ ${objects.length === 0 ? '' : `  objects:\n${lines}`}`
 
 export type KindOfAgent = readonly [group: string, version: string, kind: string]
 
-/** A definition that takes whatever it is given. `subresources`: its status is written apart from the rest. */
+/** A definition that accepts every field. `subresources`: its status is written apart from the rest. */
 export function definitionOf([group, version, kind]: KindOfAgent, subresources?: { readonly status: object }): object {
   const singular = kind.toLowerCase()
   const plural = singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`

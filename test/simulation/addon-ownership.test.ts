@@ -151,7 +151,7 @@ test('of a cluster that left Git no object is remembered; of an add-on that cann
   const objects = () => [...run.disk.records.values()].filter(({ type }) => type === 'object').length
   const before = objects()
   assert.ok(before > 0)
-  // As a wrong field in the file makes it: the add-on is there, nobody can say what is in it.
+  // As a wrong field in the file makes it: the add-on is declared, and its content is unknown.
   const whole = run.estate
   const broken = whole.resources.filter(({ driver }) => driver !== 'kubernetes')
   run.estate = { ...whole, resources: broken, unreadable: ['Addon/agent'] }

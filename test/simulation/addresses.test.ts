@@ -30,7 +30,7 @@ metadata: {name: default}
 spec: {endpoint: "https://192.168.4.17:8006", token: {env: PROXMOX_TOKEN}}
 `
 
-/** What is planned for the new machine, beside a guest of somebody else that has 192.168.4.50. */
+/** What is planned for the new machine, beside a foreign guest with 192.168.4.50. */
 async function planned(address: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
   const estate = estateFrom({ 'c.yaml': CONNECTION, 'web.yaml': vm('web', 205, address), ...more })
   assert.deepEqual(

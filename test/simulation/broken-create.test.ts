@@ -191,7 +191,7 @@ for (const [what, declared] of [
       datacentre.hostPower(HOST, 'off')
       first.abort()
       await clock.advanceTo(clock.now() + 60_000)
-      // Whoever unlocked it, croft or a person with the command that croft printed, came no further.
+      // croft, or a person with the printed command, unlocked it and stopped there.
       broken()?.config.delete('lock')
       datacentre.hostPower(HOST, 'on')
       const { last } = await clock.runUntil(start().settle(estate, { signal, deadlineMs: 600_000 }), {

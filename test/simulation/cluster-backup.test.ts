@@ -90,7 +90,7 @@ test('[A39] a backup whose token is not kept is unusable the day it is taken: a 
   await nextDay(run, 3.1)
   await keepFor(run, 60_000)
   assert.equal(backedUp(run)?.status, 'True', hint)
-  // Somebody rotates the token by hand, on a server, and tells nobody.
+  // A person rotates the token on a server by hand.
   const { k3s } = guestOf(run, 's1')[1].machine ?? {}
   assert.ok(k3s?.process)
   assert.deepEqual(rotateToken(k3s.process.computer, 'another-password-entirely'), { ok: true })

@@ -122,7 +122,7 @@ async function asked(run: Run, method: 'POST' | 'DELETE', path: string): Promise
   assert.equal(answer.status, 200, answer.reason)
 }
 
-/** An object that somebody keeps in the cluster, to see that it is still there afterwards. */
+/** Creates an object in the cluster, to see that it is still there afterwards. */
 export function keepSomething(run: Run, hint: string, name: string): void {
   const cluster = etcdOf(run, hint)
   assert.ok(cluster)
@@ -149,7 +149,7 @@ export function order(run: Run, requests: Readonly<Record<string, unknown>>): vo
 
 const DAY = 86_400_000
 
-/** Jumps to a moment of the next day, so that nobody has to look ten thousand times at nothing. */
+/** Jumps to a moment of the next day, without the ten thousand idle passes in between. */
 export async function nextDay(run: Run, hour: number): Promise<void> {
   const midnight = Math.ceil(run.clock.now() / DAY) * DAY
   await run.clock.advanceTo(midnight + hour * 3_600_000)

@@ -15,7 +15,7 @@ metadata: {name: exchange-servers}
 spec: {maxDeletes: 2, reason: two old boxes go, expires: '2030-01-01T00:00:00Z'}
 `
 
-/** A member that nobody runs: what a server leaves behind that was wiped without being put out. */
+/** Plants a member without a process, as left by a server that was wiped without being removed. */
 function plantGhost(cluster: EtcdCluster): Member {
   const [one] = cluster.members.values()
   assert.ok(one)

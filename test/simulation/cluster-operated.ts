@@ -24,7 +24,7 @@ export interface KillAt {
 
 /**
  * Runs an operation as `croft cluster` does: the same plan, the same operator, the ways of the engine. Every effect must
- * be written down before it is begun.
+ * be recorded before it starts.
  */
 export async function operated(
   run: Run,

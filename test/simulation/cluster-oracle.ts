@@ -23,7 +23,7 @@ export function quorumOf(cluster: EtcdCluster): { readonly voters: number; reado
   return { voters: all.length, up: all.filter(({ process }) => process?.alive === true).length }
 }
 
-/** O5: asked at every pass, says when etcd has fewer voters up than it needs and somebody of ours did it. */
+/** O5: checks at every pass that croft did not take etcd below its majority. */
 export function createQuorumWatch(simulation: Simulation, hint: string): { look(): void; lowest(): number } {
   let lowest = Number.POSITIVE_INFINITY
   let formed = false
@@ -55,7 +55,7 @@ export function nodesOf(cluster: EtcdCluster): readonly NodeObject[] {
   return all(cluster.store, '/nodes') as unknown as readonly NodeObject[]
 }
 
-/** Whatever was begun, by this process or by one that was killed, is known to be over. */
+/** Proves that every started operation, also of a killed process, is recorded as ended. */
 export function noIntentionLeft({ disk }: Simulation, hint: string): void {
   const open = [...disk.intentions.values()].map(({ key, step }) => `${key}: ${step.summary}`)
   assert.deepEqual(open, [], `intentions that nobody settled; ${hint}`)

@@ -112,7 +112,7 @@ spec:
 ${servers.map(node).join('')}${agents.length === 0 ? '' : `  agents:\n${agents.map(node).join('')}`}${spec}`
 }
 
-/** The same as text, for whoever reads it otherwise. */
+/** The same as text, for tests that parse it themselves. */
 export const GROUND_AND_HOSTS = `${GROUND}${HOSTS.map((name) => host(name, '')).join('')}`
 
 /** Reads manifests as Git would give them. Throws where they are not valid: a test of nothing proves nothing. */

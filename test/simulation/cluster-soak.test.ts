@@ -30,7 +30,7 @@ test('[A34] a node that turns NotReady six minutes after its upgrade: the next i
     `nobody was told what it waits for: ${silent.holds.join('; ')}; ${hint}`,
   )
   cutOff(run, first, false)
-  // Nobody has to do anything: it is Ready again, soaks, and the others follow.
+  // Without a person: it is Ready again, soaks, and the others follow.
   await keepFor(run, 3 * 60_000)
   assert.equal((await follow(run, hint, { mostMs: 2 * 3_600_000 })).end, 'settled', hint)
   assert.deepEqual(upgraded(run, hint).toSorted(), ['s1', 's2', 's3'], hint)

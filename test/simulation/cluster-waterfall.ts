@@ -8,14 +8,14 @@ export interface Part {
   readonly label: string
   readonly fromMs: number
   readonly toMs: number
-  /** `croft`: it could have been begun at `fromMs` and was begun at `toMs`. */
+  /** `croft`: it could have started at `fromMs` and started at `toMs`. */
   readonly whose: 'the world' | 'croft'
 }
 
 export interface Formation {
   readonly parts: readonly Part[]
   readonly totalMs: number
-  /** What the world took, one thing after another: nobody could be faster. */
+  /** The time of the world's own steps in sequence: no tool could be faster. */
   readonly criticalMs: number
   /** What croft added to it. */
   readonly addedMs: number

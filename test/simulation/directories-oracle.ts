@@ -37,7 +37,7 @@ export function k3sOf(run: Simulation, of: (name: string) => boolean): string {
 
 /**
  * Looks at every etcd that has ever had a majority: it still has one, every voter still has its data on a disk, and
- * nobody has formed a second cluster on the nodes of the first.
+ * no second cluster was formed on the nodes of the first.
  */
 export function createLiveQuorums(run: Simulation): { look(told: () => string): void; readonly formed: number } {
   const formed = new Map<string, string>()
@@ -79,7 +79,7 @@ export interface Asked {
   readonly kubernetes: readonly string[]
 }
 
-/** No thing of another directory, and none of nobody, was written. */
+/** Proves that no thing of another directory, and no foreign one, was written. */
 export function touchedItsOwn(
   one: Directory,
   before: ReturnType<typeof guestsOf>,
@@ -97,7 +97,7 @@ export function touchedItsOwn(
     if (!isOwn(name)) assert.equal(after.get(name)?.state, state, `${one.title} changed ${name}; ${told()}`)
 }
 
-/** Whatever went was not declared, was known to be of this directory, and the event of its deletion says by what. */
+/** Proves that each deleted thing was undeclared, of this directory, and deleted with an event that names the evidence. */
 export function deletedWithProof(
   one: Directory,
   gone: readonly string[],

@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { tellStory } from './directories-story.ts'
 
-/** A way in which somebody might break the product, and what the stories of the directories must say of it. */
+/** A planted bug of the product, and the message by which the stories of the directories must find it. */
 export interface Bug {
   readonly bug: string
   readonly changes: readonly (readonly [file: string, from: string, to: string])[]

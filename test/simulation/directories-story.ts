@@ -11,7 +11,7 @@ import { storedText } from './run.ts'
 
 const never = new AbortController().signal
 const TOKEN = 'c0ffee00c0ffee00c0ffee00c0ffee00'
-/** Older than what is declared, and with a flag that nobody declares: there would be something to change. */
+/** Older than what is declared, and with an undeclared flag: a cluster that croft would change if it were its own. */
 const OLDER = 'v1.34.2+k3s1'
 const APPLY_MS = 2_400_000
 type Run = ReturnType<typeof simulateCluster>
@@ -25,9 +25,9 @@ export interface Told {
 }
 
 /**
- * Two to four directories, some of them clones, on one hypervisor, beside a cluster that somebody made by hand; and for
+ * Two to four directories, some of them clones, on one hypervisor, beside a cluster made by hand; and for
  * so many turns something happens to one of them, which then plans, applies or runs. Throws where something was written,
- * wiped or deleted that should not have been. `meddle` stands for what a broken croft might do.
+ * wiped or deleted that should not have been. `meddle` does what a broken croft might do.
  */
 export async function tellStory(
   seed: number,
@@ -72,7 +72,7 @@ export async function tellStory(
     run.estate = estateOf(one)
     run.vault.kept.clear()
     for (const [name, secrets] of one.vault) run.vault.kept.set(name, secrets)
-    // What another directory has begun goes on by itself: it is over before anybody is judged by what changes.
+    // Tasks of another directory continue by themselves: let them end before changes are judged.
     await run.clock.advanceTo(run.clock.now() + 120_000)
     const before = guestsOf(run)
     const known = new Set(one.disk.records.keys())
@@ -139,7 +139,7 @@ function objectsOf(run: Run): string {
   )
 }
 
-/** Three boxes on which somebody runs K3s with etcd, with a configuration of their own and no word of croft. */
+/** Makes three boxes that run K3s with etcd, configured by hand, without marks of croft. */
 async function makeByHand(run: Run): Promise<void> {
   const { world } = run.datacentre
   const [[first] = ['']] = HAND_MADE

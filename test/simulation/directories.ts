@@ -10,16 +10,16 @@ import { clusterGround } from '../cluster-ground.ts'
 import { HOSTS } from './cluster-run.ts'
 import { committedAfter } from './git-history.ts'
 
-/** What the files of a directory say. A clone has a copy of its own, which may be behind. */
+/** What the files of a directory say. A clone has a separate copy, which may be behind. */
 export interface Files {
   /** Names of plain machines. */
   readonly machines: ReadonlySet<string>
-  /** Nodes of its cluster, where it declares one: `a-s1`, or boxes `h-s1` of a cluster that somebody made by hand. */
+  /** Nodes of its cluster, where it declares one: `a-s1`, or boxes `h-s1` of a cluster made by hand. */
   readonly servers: readonly string[]
   readonly agents: readonly string[]
   readonly staleState: 'refuse' | 'wipe' | 'recreate'
   readonly protect: boolean
-  /** Absent: begun before there were uids, and not named since. */
+  /** Absent: made before there were uids, and not named since. */
   readonly uid: string | undefined
 }
 
@@ -43,7 +43,7 @@ export const LETTERS = ['a', 'b', 'c', 'd'] as const
 const VERSION = 'v1.34.3+k3s1'
 const HOST_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
 
-/** The boxes on which somebody has made a cluster by hand, with their addresses. */
+/** The boxes of the cluster made by hand, with their addresses. */
 export const HAND_MADE: ReadonlyMap<string, string> = new Map(
   ['h-s1', 'h-s2', 'h-s3'].map((name, at) => [name, `192.168.5.${10 + at}`]),
 )

@@ -33,7 +33,7 @@ function estateOf(definition: Definition) {
   return estateFrom({ 'c.yaml': CONNECTION, 'm.yaml': printDrafts([{ manifest, comments: [] }]) })
 }
 
-/** Somebody changes every field in turn behind croft's back; each look must say what it was and what it is to be. */
+/** Changes every field in turn without croft; each look must report the old and the new value. */
 async function lookAt(definition: Definition): Promise<number> {
   const keeper = simKeeper()
   const { clock, datacentre } = keeper
@@ -59,7 +59,7 @@ async function lookAt(definition: Definition): Promise<number> {
   for (const [name, field] of Object.entries(definition.fields)) {
     const place = `${definition.name}.${name}`
     if (APART_SIMULATED.has(place) || field.type === 'secret' || field.unread === true || field.fixed === true) continue
-    // Only what is declared is compared; what nobody declared is nobody's drift.
+    // Only declared fields are compared; an undeclared field cannot drift.
     if (!(name in (definition.example as object))) continue
     const value = anotherValue(definition.name, name, field, example.fields[name])
     await keeper.settle({ ...example, fields: { ...example.fields, [name]: value as SettingValue } })

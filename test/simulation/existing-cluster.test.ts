@@ -23,7 +23,7 @@ import { etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 import { replay } from './volume.ts'
 
-/* Somebody else's cluster, here one that another croft runs: add-ons, checks and workloads, and never its nodes. */
+/* A foreign cluster, here one that another croft runs: add-ons, checks and workloads, and never its nodes. */
 
 const FILE = 'existing-cluster.test.ts'
 const ENDPOINT = 'https://192.168.4.79:6443'
@@ -167,7 +167,7 @@ test('a hook that fails holds up the chart and says so, and nothing after it is 
 test('what is taken out of Git goes; definitions, namespaces and what the chart keeps stay', async () => {
   const { settle, objects, hint } = await twoCrofts(4)
   assert.equal((await settle(await existingEstate(PROD + addonsFor('prod')))).outcome, 'settled', hint)
-  // Somebody else's object beside them is nobody's business.
+  // A foreign object beside them is left alone.
   put(objects, '/configmaps', {
     apiVersion: 'v1',
     kind: 'ConfigMap',

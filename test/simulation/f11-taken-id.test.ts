@@ -6,7 +6,7 @@ import { simulate } from './run.ts'
 import { replay, seeds } from './volume.ts'
 
 const FILE = 'f11-taken-id.test.ts'
-// Ids that croft chooses itself: only there can somebody else come first.
+// Ids that croft chooses itself: only those can be taken by another client first.
 const estate = estateOf(SIX.map(({ vmid: _, ...machine }) => machine))
 
 test('[F-11] a person takes the id between choosing and creating: another id, the person keeps theirs', async () => {

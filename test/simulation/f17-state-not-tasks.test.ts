@@ -17,7 +17,7 @@ test('[F-17] what counts is the state, not what a task said: one that is off is 
     await run.untilSettled(run.start())
     // The start task was reported well, and the guest is off all the same.
     run.datacentre.patchGuest(201, { status: 'stopped' })
-    // A start is refused although the guest runs: somebody else was faster.
+    // A start is refused although the guest runs: another client was faster.
     run.datacentre.faults.add({
       match: 'POST .*/qemu/202/status/start',
       kind: 'fail',

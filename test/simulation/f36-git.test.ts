@@ -14,7 +14,7 @@ import { simulate } from './run.ts'
 const root = mkdtempSync(join(tmpdir(), 'croft-f36-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** A real repository that a person pushes to, and somebody who pushes. */
+/** Makes a real repository, and a person's clone that pushes to it. */
 function repository(name: string) {
   const remote = join(root, `${name}.git`)
   const tree = join(root, name)

@@ -136,7 +136,7 @@ function furnish(datacentre: Datacentre): void {
   local?.set(name, { name, content: 'vztmpl', format: 'tzst', sizeBytes: 617, ctimeSeconds: 1 })
 }
 
-/** Volumes that hold what somebody put on them. */
+/** Counts volumes that hold data. */
 function dataOf(datacentre: Datacentre): number {
   const volumes = [...datacentre.world.hosts.values()].flatMap((host) =>
     [...host.volumes.values()].flatMap((all) => [...all.values()]),

@@ -139,7 +139,7 @@ export const DEFINITIONS: Readonly<Record<string, string>> = {
   metallb: METALLB,
   'rook-ceph': ROOK,
   traefik: TRAEFIK,
-  // As K3s brings it: the same in a chart of its own.
+  // As in K3s: the same definitions in a separate chart.
   'traefik-crd': TRAEFIK,
 }
 

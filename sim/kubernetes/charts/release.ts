@@ -50,7 +50,7 @@ export function valueAt(values: Tree, path: string): unknown {
   return path.split('.').reduce<unknown>((here, key) => tree(here)[key], values)
 }
 
-/** Undefined: a chart that nobody here has ever seen brings nothing. */
+/** Returns undefined for an unknown chart, which brings nothing. */
 export function factsOf({ chart }: Pick<Release, 'chart'>): ChartFacts | undefined {
   return NETWORK_CHARTS[chart] ?? PLATFORM_CHARTS[chart]
 }

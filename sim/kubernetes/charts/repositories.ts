@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../world/types.ts'
 import { type KubeObject, text, tree } from '../object.ts'
 import { find } from '../store.ts'
 
-/** What the repositories of croft's presets offer. Nobody fetches anything here: of all others every chart is taken on trust. */
+/** Charts that the repositories of croft's presets offer. Every chart of another repository counts as there. */
 const OFFERED: Readonly<Record<string, RegExp>> = {
   'https://argoproj.github.io/argo-helm': /^(argo-(cd|events|rollouts|workflows)|argocd-(apps|image-updater))$/,
   'https://charts.jetstack.io': /^(cert-manager|trust-manager|finops-|version-checker|google-cas-issuer)/,

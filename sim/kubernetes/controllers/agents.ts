@@ -4,7 +4,7 @@ import { type KubeObject, stamp, type Tree, text, tree } from '../object.ts'
 import { all, find, put, remove, type Store } from '../store.ts'
 import { takeAway } from './releases.ts'
 
-/** What a repository holds, by path: manifests that are in nobody's cluster yet. */
+/** The manifests of a repository by path, not yet applied to a cluster. */
 export type Repository = Map<string, readonly Tree[]>
 
 const RESOURCES: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export const KEEPERS = [
   'helm.toolkit.fluxcd.io/helmreleases',
 ] as const
 
-/** Whoever is installed by a chart works. Nobody here fetches a repository, and they say so. */
+/** Runs the agents that a chart installed. They report that they cannot fetch their repository. */
 export function keepAgents(world: World, cluster: EtcdCluster): void {
   const { store } = cluster
   const installed = all(store, 'apps/deployments').some(({ metadata }) => AGENTS.has(metadata.name))
@@ -98,7 +98,7 @@ function chartRepositories(store: Store): ReadonlySet<string> {
   )
 }
 
-/** Certificates that the templates themselves make are others each time, and whoever compares them never comes to rest. */
+/** Reports whether templates make certificates, which differ at each rendering: an agent that compares them never settles. */
 function rendersAnew(source: Tree): boolean {
   const hubble = tree(tree(tree(source.helm).valuesObject).hubble)
   if (source.chart !== 'cilium' || hubble.enabled === false) return false

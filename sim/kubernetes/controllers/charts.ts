@@ -34,7 +34,7 @@ export function keepCharts(world: World, cluster: EtcdCluster): void {
   }
 }
 
-/** Helm has sent everything and written its release down before its job is over: nobody ever sees the one without the other. */
+/** Installs charts. Helm applies everything and stores its release before its job ends, so both always appear together. */
 export function installCharts(world: World, cluster: EtcdCluster): void {
   for (const chart of all(cluster.store, CHARTS)) {
     const { namespace = 'kube-system', name, deletionTimestamp } = chart.metadata

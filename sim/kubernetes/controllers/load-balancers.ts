@@ -12,8 +12,8 @@ const OWNER = 'svccontroller.k3s.cattle.io/svcname'
 const hadAny = new WeakSet<EtcdCluster>()
 
 /**
- * Who gives an address to a Service of type LoadBalancer: K3s' own servicelb, with a pod on every node that holds its
- * ports, unless it is disabled; then whoever has addresses to give.
+ * Gives addresses to Services of type LoadBalancer: K3s' own servicelb, with a pod on every node that holds its
+ * ports, unless it is disabled; then an installed load balancer with a pool.
  */
 export function keepLoadBalancers(world: World, cluster: EtcdCluster): void {
   const { store } = cluster

@@ -20,7 +20,7 @@ import { endPod } from './owned-pods.ts'
 import { tellOfPod } from './pod-events.ts'
 import { place } from './scheduling.ts'
 
-/** Pods are given a node, are started by its kubelet, and end. What nobody can start or end any more stays as it is. */
+/** Pods are given a node, are started by its kubelet, and end. A pod without a running kubelet stays as it is. */
 export function keepPods(world: World, cluster: EtcdCluster, again: () => void): void {
   const pods = all(cluster.store, '/pods')
   if (pods.length === 0) return
@@ -74,7 +74,7 @@ function schedule(
   })
 }
 
-/** Work that is under way for a pod, so that it is not begun twice. */
+/** Work in progress for a pod, so that it does not start twice. */
 const busy = new WeakMap<EtcdCluster, Set<string>>()
 
 function once(
@@ -133,8 +133,8 @@ function onNode(
 }
 
 /**
- * Without kube-proxy nobody answers at the address of the Service `kubernetes` before the network itself does: it must be
- * told another place. On every node K3s listens at 127.0.0.1:6444, on servers at 6443 as well.
+ * Without kube-proxy, the address of the Service `kubernetes` does not answer before the network plugin runs: the plugin
+ * needs another address. On every node K3s listens at 127.0.0.1:6444, on servers at 6443 as well.
  */
 function findsApi(world: World, cluster: EtcdCluster, pod: KubeObject, kubelet: K3sProcess): boolean {
   if (!isSet(cluster.manager?.flags ?? new Map(), 'disable-kube-proxy')) return true

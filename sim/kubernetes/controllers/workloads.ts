@@ -123,7 +123,7 @@ function replicaSet(world: World, cluster: EtcdCluster, object: KubeObject): voi
   })
 }
 
-/** One after the other, each with a name of its own that a successor gets only when it is gone for good. */
+/** Starts pods one after the other. Each has a fixed name, reused only when the old pod is gone. */
 function statefulSet(world: World, cluster: EtcdCluster, object: KubeObject): void {
   if (object.metadata.deletionTimestamp !== undefined) return
   const spec = tree(object.spec)
@@ -167,7 +167,7 @@ function statefulSet(world: World, cluster: EtcdCluster, object: KubeObject): vo
   })
 }
 
-/** A claim of its own for each pod and template; it stays when the pod goes. */
+/** Makes one claim for each pod and template; it stays when the pod goes. */
 function claimsFor(world: World, { store }: EtcdCluster, object: KubeObject, number: number): readonly Tree[] {
   const { name, namespace } = object.metadata
   return trees(tree(object.spec).volumeClaimTemplates).map((template) => {

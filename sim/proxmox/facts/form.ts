@@ -12,7 +12,7 @@ export interface AreaTable {
 }
 
 /**
- * A name says how the value is taken: `name` must be there, `name?` may be missing, `name[32]?` stands for name0 to
+ * A name says how the value is taken: `name` must be there, `name?` may be missing, `name[32]?` means name0 to
  * name31. The number points into the area's shapes.
  */
 export type WrittenNames = Readonly<Record<string, number>>
@@ -55,7 +55,7 @@ export interface WrittenShape {
   readonly when?: {
     readonly by: string
     readonly cases: readonly (readonly [readonly string[], number?])[]
-    /** 1: it stands in a branch of its own for each value, and errors name the branch. */
+    /** 1: each value has its own branch, and errors name the branch. */
     readonly branch?: 1
   }
 }

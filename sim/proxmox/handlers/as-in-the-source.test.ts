@@ -1,5 +1,5 @@
-/* What the sources of Proxmox say, area by area, in one process: each of these tests makes a datacentre of its own in no time,
-   and to load the simulator takes longer than to run them. */
+/* What the sources of Proxmox say, area by area, in one process: each test makes its own datacentre quickly;
+   loading the simulator takes longer than running them. */
 import '../testing/as-in-the-source/access.ts'
 import '../testing/as-in-the-source/cluster.ts'
 import '../testing/as-in-the-source/ha.ts'

@@ -72,7 +72,7 @@ test('what changes under a running VM, and what waits for its next start', async
   const client = await running()
   await holds(client, [
     ['PUT', `${VM}/config`, { hotplug: '0' }, 'done'],
-    // The same card takes another bridge or goes down whatever may be plugged; another card does not.
+    // The same card takes another bridge or goes down, even where hotplug is off; another card does not.
     ['PUT', `${VM}/config`, { net0: `${CARD},link_down=1` }, 'done'],
     ['PUT', `${VM}/config`, { net1: 'virtio=BC:24:11:00:00:04,bridge=vmbr0' }, 'done'],
     ['PUT', `${VM}/config`, { tablet: '0' }, 'done'],

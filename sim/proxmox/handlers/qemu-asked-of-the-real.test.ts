@@ -42,7 +42,7 @@ test('sizes of disks are whole KiB, processors are those that are said, and Wind
   )
 })
 
-/** Somebody with these rights, and how calls of theirs end. */
+/** Makes a user with these rights and reports how its calls end. */
 async function somebody(client: TestClient, grants: Readonly<Record<string, string>>) {
   await client.data('POST', '/access/users', { userid: 'some@pve' })
   let number = 0

@@ -17,7 +17,7 @@ export const taskRoutes: Routes = {
 /** What a node tells of its tasks at most: running ones first, and finished ones only where there is room left. */
 const SHOWN_PER_NODE = 25
 
-/** A task is its user's, not that of the token it was begun with: a token does not find its own here. */
+/** A task belongs to the user, not to the token that started it: a token does not find its own tasks here. */
 function clusterTasks(call: Call): unknown[] {
   const audits = may(call.world, call.who, '/', 'Sys.Audit')
   const isSeen = (task: Task) => audits || splitUser(task.user).user === call.who.id

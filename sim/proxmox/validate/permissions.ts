@@ -27,7 +27,7 @@ export type Permission =
 
 /** What must be known of the one who asks, and of users and groups, to decide. */
 export interface Asker {
-  /** `root@pam`, `ann@pve`, `ann@pve!token`; undefined when nobody is logged in. */
+  /** `root@pam`, `ann@pve`, `ann@pve!token`; undefined without a login. */
   readonly id: string | undefined
   privilegesAt(path: string): ReadonlySet<string>
   userExists(userid: string): boolean
@@ -210,8 +210,8 @@ function hasAt(
 }
 
 /**
- * What is not given is written as a dash: a right on all nodes reaches there, one on a single node does not. A path that
- * cannot be one (a pool named `a b`) is nowhere, and nobody has a privilege there.
+ * Writes a missing parameter as a dash: a right on all nodes covers it, a right on one node does not. An invalid path (a
+ * pool named `a b`) matches nothing, so no user has a privilege there.
  */
 function filledIn(template: string, params: Readonly<Record<string, unknown>>): string | undefined {
   const filled = template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => textOf(params, name) || '-')

@@ -5,7 +5,7 @@ import type { Recorded } from '../../recordings/testing/replay.ts'
 import { checkParams, withLists } from './check.ts'
 import { findOperation } from './operations.ts'
 
-/** What the check of parameters says, as against what a method says once it has begun ("interface already exists"). */
+/** Messages of the parameter check, not of the method itself ("interface already exists"). */
 const FROM_THE_CHECK =
   /^(?:invalid format - |type check \(|value (?:does not match the regex pattern$|may only be|must be at least|must have a|'.*' does not have a value in)|property is (?:missing and|not defined)|missing property required by)/s
 

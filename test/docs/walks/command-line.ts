@@ -23,7 +23,7 @@ tries 1200 sh -c '${SEEN(memory)}'`
 /** A revert is done with the next pass, and nothing is left of the drift. */
 const REVERTED = `tries 1200 sh -c 'curl --silent --noproxy "*" http://127.0.0.1:8087/api/view | jq --exit-status ".drifts == []" > /dev/null'`
 
-/** A controller, somebody who is signed in on its page, and two VMs whose removal is held because it is of two. */
+/** A controller, a user who is signed in on its page, and two VMs whose removal is held because it is of two. */
 const CONTROLLER = `sed -i 's/^metadata: {name: web-1/metadata: {annotations: {croft.dev\\/drift: report}, name: web-1/' infra/vm.yaml
 for name in old-two old-three; do cat > infra/$name.yaml <<EOF
 apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1

@@ -12,7 +12,7 @@ expected grep --quiet 'every privilege that the declarations need is there' leas
 const NO_CONSOLES = `expected sh -c '! PROXMOX_TOKEN=$LEAST croft console web-1 infra/ < /dev/null'`
 const CONSOLES = `expected sh -c 'PROXMOX_TOKEN=$LEAST croft console web-1 infra/ < /dev/null'`
 
-/** A controller whose source waits for a person: the first commit is in force, and the second waits. */
+/** A controller whose source waits for a person: the first commit is active, and the second waits. */
 const MANUAL = `printf 'sources: [{name: home, directory: %s, apply: manual}]' "$PWD/infra" > /etc/croft/croft.yaml
 lasting manual 'http://127.0.0.1:8087' 'croft run --config /etc/croft/croft.yaml'
 manual=$last

@@ -5,8 +5,8 @@ import { file } from './imports.ts'
 
 /**
  * A small Debian with the real sshd, on addresses that pages name. It lets in the user k3s with a password, and sudo asks
- * for it: both questions of an enrolment get the same answer. It plays a Proxmox host too, as far as somebody asks it
- * where a storage keeps its disc images.
+ * for it: both questions of an enrolment get the same answer. It also answers as a Proxmox host where a page asks it
+ * for the folder of a storage's disc images.
  */
 const BOX = `mkdir ~/box
 mount -t tmpfs none ~/box
@@ -52,7 +52,7 @@ spec: {ssh: {address: 192.168.14.3, hostKeys: ["$(cut -d ' ' -f 1,2 ~/box/root/e
 END
 echo disc > debian.iso`
 
-/** Nobody hears the packet, but it leaves. */
+/** No host hears the packet, but it leaves. */
 const DUCK = `apiVersion: croft.dev/v1alpha1
 kind: Host
 metadata: {name: duck}

@@ -38,8 +38,8 @@ spec: {cpu: {cores: 2}, memory: 2Gi, disks: [{size: 20Gi, image: noble, storage:
 `
 
 /**
- * The cluster of the house as the place of an operator. What Crossplane's provider would keep is no part of it: nobody
- * has installed its kinds.
+ * The cluster of the house as the place of an operator. Objects of Crossplane's provider are left out, since its
+ * kinds are not installed.
  */
 const GROUND = `${HOUSE}rm -r infra/machines
 cat > infra/class.yaml <<'END'\n${CLASS}END

@@ -3,7 +3,7 @@ import type { Walk } from '../reader.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** Somebody has downloaded a release, and got the key by another way. */
+/** A reader who has downloaded a release and got the key separately. */
 export const RELEASE: Walk = {
   name: 'a release',
   pages: ['SECURITY.md'],

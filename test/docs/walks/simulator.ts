@@ -8,7 +8,7 @@ export const README: Walk = {
   name: 'README',
   pages: ['README.md'],
   steps: {
-    // With --once: without it the tour goes on until somebody ends it.
+    // With --once: without it the tour runs until it is ended.
     'npm start': { typedIn: { test: 'test/binary/clean.test.ts', as: "'npm', ['start', '--silent', '--', '--once']" } },
     'npm test': { typedIn: { test: '.ci/run', as: 'npm test' } },
     'croft sim --port 0 --speed 20 --write infra/': { until: 'endpoint', stays: true },
@@ -18,7 +18,7 @@ export const README: Walk = {
   },
 }
 
-/** Four simulators at once: that of the house, and the three of the page. At the end the house is begun again from nothing. */
+/** Four simulators at once: that of the house, and the three of the page. At the end the house starts again from nothing. */
 export const SIMULATOR: Walk = {
   name: 'the simulator',
   pages: ['docs/simulator.md', 'docs/k3s.md'],

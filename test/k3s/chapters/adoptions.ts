@@ -6,7 +6,7 @@ import type { Story } from '../story.ts'
 
 const APPLY = ['apply', '.', '--yes', '--progress', 'plain'] as const
 
-/** Clusters that somebody made without croft: croft reads what it must know, and changes nothing until it is told to. */
+/** Takes over clusters that were made without croft: croft reads what it needs, and changes nothing until it is told to. */
 export async function adoptions(stage: Stage, story: Story): Promise<void> {
   const { lab } = stage
   const three = ['h1', 'h2', 'h3']

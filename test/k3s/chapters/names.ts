@@ -7,7 +7,7 @@ import { begin } from './adoptions.ts'
 
 const APPLY = ['apply', '.', '--yes', '--progress', 'plain'] as const
 
-/** The API has a name that stands for all servers, and each server finds its own address first. */
+/** The API has a name that resolves to all servers, and each server finds its own address first. */
 export async function names(stage: Stage, story: Story): Promise<void> {
   const three = ['h1', 'h2', 'h3']
   await story.step('servers join under a name of the API', async () => {

@@ -16,7 +16,7 @@ export const accessRoutes: Routes = {
 }
 
 const TICKET_LIFE_MS = 2 * 3_600_000
-/** Every refusal is the same, so that nobody learns from it who there is. */
+/** Answers every refusal in the same words, so that a caller cannot learn which users exist. */
 function login(call: Call): Record<string, unknown> {
   const { world, params } = call
   const realm = params.realm === undefined || param(call, 'username').includes('@') ? '' : `@${params.realm}`
@@ -30,7 +30,7 @@ function login(call: Call): Record<string, unknown> {
   if (path !== undefined && privs !== undefined) {
     firstStep(call, username)
     const wanted = splitList(privs)
-    // Who asks whether somebody may do something is told so, and gets no ticket.
+    // A call that asks for privileges is told whether the user has them, and gets no ticket.
     if (wanted.length === 0 || !path.startsWith('/') || !wanted.every((privilege) => may(world, who, path, privilege)))
       throw noEntry()
     return { username, cap: capabilities(world, who), ...nameOfCluster(world, who) }

@@ -13,7 +13,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
 }
 const ALWAYS = ['/', '/nodes', '/access/groups', '/vms', '/storage', '/sdn', '/mapping']
 
-/** What somebody may do anywhere in the parts that a page shows: wherever rights were set, not only at the top. */
+/** Returns what a user may do in the parts that a page shows, at every path with rights, not only at the top. */
 export function capabilities(world: World, who: Identity): Readonly<Record<string, unknown>> {
   const result = Object.fromEntries(Object.keys(PARTS).map((part) => [part, {} as Record<string, number>]))
   for (const path of new Set([...ALWAYS, ...setPaths(world)])) {

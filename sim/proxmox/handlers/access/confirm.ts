@@ -1,7 +1,7 @@
 import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, param } from '../../call.ts'
 
-/** Whoever changes a password or a second factor shows again who they are; root need not, and only root changes root. */
+/** Requires the caller's password before a password or factor changes. Root need not give it; only root changes root. */
 export function confirm(call: Call, name = 'password'): void {
   const { world, who, params } = call
   const userid = param(call, 'userid')

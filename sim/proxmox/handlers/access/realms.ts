@@ -91,7 +91,7 @@ const REALMS: Collection = {
   },
 }
 
-/** The file is not there until somebody adds something to it. */
+/** Reports whether the file is missing, as it is until the first entry is added. */
 function onlyBuiltIn(call: Call): boolean {
   return [...things(REALMS, call)].every(([id, realm]) => JSON.stringify(BUILT_IN[id]) === JSON.stringify(realm))
 }

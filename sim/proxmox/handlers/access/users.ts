@@ -20,7 +20,7 @@ export const accessUserRoutes: Routes = {
     const user = needUser(call)
     const userid = param(call, 'userid')
     confirm(call, 'confirmation-password')
-    // Accounts of the host are for root to change, and for whoever has one.
+    // Only root and the user itself may change an account of the host.
     if (userid.endsWith('@pam') && call.who.id !== 'root@pam' && call.who.id !== userid) throw forbidden()
     refuseUnknownAccount(userid, '')
     user.password = param(call, 'password')
@@ -31,7 +31,7 @@ export const accessUserRoutes: Routes = {
 function list(call: Call): unknown[] {
   const { world, who, params } = call
   const at = (path: string) => ['User.Modify', 'Sys.Audit'].some((privilege) => may(world, who, path, privilege))
-  // All of them, or the members of groups that somebody looks after.
+  // All users, or the members of groups that the caller may modify.
   const all = at('/access/groups')
   const sees = (userid: string) =>
     userid === who.id || all || groupsOf(call, userid).some((group) => at(`/access/groups/${group}`))
@@ -134,7 +134,7 @@ function refuseUnknownAccount(userid: string, prefix: string): void {
 }
 
 function update(call: Call): null {
-  // Root is asked for no right on the user, so nobody has noticed yet that there is none.
+  // Root needs no right on the user, so no earlier check found that the user is missing.
   const user = needUser(call, call.who.id === 'root@pam' ? 'update user failed: ' : '')
   setGroups(call, param(call, 'userid'), 'update user failed: ')
   setDetails(call, user)
@@ -144,7 +144,7 @@ function update(call: Call): null {
   return null
 }
 
-/** All that was given to a user goes along. Root can be deleted; it stays all the same, and root may delete nobody. */
+/** Deletes a user with its rights and tokens. A call that deletes root succeeds and changes nothing. */
 function remove(call: Call): null {
   const { access } = call.world
   const id = param(call, 'userid')

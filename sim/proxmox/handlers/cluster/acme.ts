@@ -14,7 +14,7 @@ const PLUGINS: Collection = {
   at: '/cluster/acme/plugins',
   key: 'id',
   shelf: (call) => {
-    // Whatever the file says, there is one that answers on its own port.
+    // The standalone plugin exists even if the file does not list it.
     const plugins = shelf(call.world, 'acme/plugins')
     if (!plugins.has('standalone')) plugins.set('standalone', { type: 'standalone' })
     return 'acme/plugins'

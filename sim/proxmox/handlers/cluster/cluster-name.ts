@@ -1,7 +1,7 @@
 import type { World } from '../../../world/types.ts'
 import { shelf, textOf } from '../shelf.ts'
 
-/** What hosts together are called. Undefined: there is one host, and nobody has made a cluster of it. */
+/** Returns the name of the cluster. Undefined: a single host without a cluster. */
 export function clusterName(world: World): string | undefined {
   const made = shelf(world, 'corosync').get('cluster')
   if (made !== undefined) return textOf(made.name)

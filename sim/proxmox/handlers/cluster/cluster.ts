@@ -35,7 +35,7 @@ function resources(call: Call): unknown[] {
   }
   if (wanted('node')) for (const host of world.hosts.values()) rows.push(nodeResource(world, host, call.who))
   if (wanted('storage')) rows.push(...storageRows(call))
-  // Whoever asks for the networks by their old name is told of none.
+  // A request for networks by their old name gets an empty list.
   if (wanted('network')) {
     for (const host of world.hosts.values()) {
       if (!may(world, who, '/sdn/zones/localnetwork', 'SDN.Audit')) continue
@@ -85,7 +85,7 @@ function storageRows(call: Call): unknown[] {
   return rows
 }
 
-/** Tells whether an id is taken even to somebody who may not see the guest that has it. */
+/** Reports whether an id is taken, even to a caller who may not see the guest. */
 function nextId(call: Call): string {
   const { world } = call
   const asked = call.params.vmid

@@ -54,7 +54,7 @@ function index(at: string, names: readonly string[]): Routes {
   return { [`GET ${at}`]: () => names.map((name) => ({ name })) }
 }
 
-/** Nothing is written to a log here. Whoever asks for a time gets the lines of it, of which there are none. */
+/** The simulator writes no firewall log: a request for a time gets no lines. */
 function noLog({ params }: Call): Answer {
   if (params.since !== undefined || params.until !== undefined) return new Answer([], { total: 0 })
   return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
@@ -80,7 +80,7 @@ function optionRoutes(at: string): Routes {
   }
 }
 
-/** The firewall of the datacentre keeps since when it is on, of whoever says more than yes. */
+/** Stores the current time as `enable` of the datacentre's firewall if the call gives more than 1. */
 function since({ params, world }: Call, at: string): Thing {
   return at === CLUSTER && Number(params.enable ?? 0) > 1 ? { enable: Math.floor(world.clock.now() / 1000) } : {}
 }

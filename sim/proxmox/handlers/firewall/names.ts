@@ -19,7 +19,7 @@ function aliasRoutes(at: string): Routes {
     exists: (_, written) => badParameter('name', `alias '${written}' already exists`),
     missing: (_, verb) => (verb === 'delete' ? undefined : badParameter('name', 'no such alias')),
     row: (_, thing) => ({ ...thing, ipversion: String(thing.cidr).includes(':') ? 6 : 4 }),
-    // A change writes the whole line anew: a comment that is not given again is gone.
+    // A change rewrites the whole line: it deletes a comment that the call does not repeat.
     prepare: (call, { cidr }, _, old) => ({
       name: old?.name ?? param(call, 'name'),
       cidr,

@@ -52,7 +52,7 @@ export function members(world: World, at: string, set: string): Map<string, Thin
   return shelf(world, `${at}/ipset/${set}`)
 }
 
-/** The address that a name stands for. `dc/` and `guest/` say where to look; without either both are looked through. */
+/** Returns the alias of that name. `dc/` and `guest/` say where to look; without a prefix, both are searched. */
 export function findAlias(world: World, at: string, text: string): Thing | undefined {
   return find(world, at, 'aliases', text)
 }

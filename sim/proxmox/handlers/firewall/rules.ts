@@ -6,7 +6,7 @@ import { preferredMacro } from './macros.ts'
 import { CLUSTER_PLACE, isGuest, isWritten, names, place } from './place.ts'
 import { type RuleEnv, ruleErrors, ruleVersion } from './rule-check.ts'
 
-/** Ordered lists of rules. A new one stands first, whatever position was asked for. */
+/** Ordered lists of rules. A new rule becomes the first, even if the call names a position. */
 export function firewallRuleRoutes(at: string): Routes {
   const routes = ruleRoutes(`${at}/rules`, (call) => `${place(call)}/rules`)
   if (at !== CLUSTER_PLACE) return routes

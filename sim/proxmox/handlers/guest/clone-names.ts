@@ -5,7 +5,7 @@ import { networkCard } from './option-values.ts'
 const NOT_CLONED =
   /^(lock|template|parent|snaptime|snapstate|vmstate|runningmachine|runningcpu|running-nets-host-mtu|digest|unused\d+)$/
 
-/** The configuration of a copy: everything that must be its own is made anew. Drives are left to the caller. */
+/** Returns the configuration of a copy, with new values for all that must differ. The caller copies the drives. */
 export function clonedConfig(world: World, source: ReadonlyMap<string, string>): Map<string, string> {
   const config = new Map<string, string>()
   for (const [key, value] of source) {
@@ -18,7 +18,7 @@ export function clonedConfig(world: World, source: ReadonlyMap<string, string>):
   return config
 }
 
-/** A copy has one of its own, also when its source was never given any. */
+/** Sets the UUID of the copy, even if its source had none. */
 function withUuid(smbios: string, own: string): string {
   return /(?:^|,)uuid=/.test(smbios) ? smbios.replace(/uuid=[^,]*/, `uuid=${own}`) : `${smbios},uuid=${own}`
 }

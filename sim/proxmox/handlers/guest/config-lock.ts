@@ -7,7 +7,7 @@ import { type Call, flag } from '../../call.ts'
 /** A copy waits a second only, for its source and for its own id. */
 export const COPY_TIMEOUT_MS = 1_000
 
-/** Works on one guest while nobody else does. Others wait ten seconds and are then told so. */
+/** Runs work that holds the lock of one guest. Other calls wait ten seconds for it, then fail. */
 export function withConfigLock<T>(
   world: World,
   host: Host,
@@ -29,8 +29,8 @@ function lockFile(vmid: number, type: Guest['type']): string {
 const CREATE_TIMEOUT_MS = 5_000
 
 /**
- * Takes an id for a new guest, or for one that is put back. While somebody works on that id, whether it is free shows when
- * they are done: the call waits for them, before there is a task.
+ * Takes an id for a new or restored guest. While another call works on that id, this one waits for its end before it
+ * starts a task, since only then it is known whether the id is free.
  */
 export function withNewId<T>(
   world: World,
@@ -49,7 +49,7 @@ export function withMigrationLock<T>(world: World, host: Host, vmid: number, wor
   return holding(world, host, `pve-migrate-${vmid}`, refuse, work)
 }
 
-/** The same for the end of a snapshot, which may pass by that lock, and has words of its own for it. */
+/** The same for the end of a snapshot, which may skip that lock and reports it differently. */
 export async function withSnapshotLock(call: Call, host: Host, vmid: number, work: () => Promise<void>): Promise<void> {
   if (flag(call, 'force')) return work()
   const refuse = () => failed('Failed to obtain guest migration lock - replication running?')

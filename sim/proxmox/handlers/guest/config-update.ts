@@ -39,7 +39,7 @@ export async function updateConfig(
 ): Promise<void> {
   refuseEarly(guest, change)
   checkBootOrder(guest, change)
-  // What can be done is done, whatever becomes of the rest.
+  // Apply what can be applied, even if the rest fails.
   const problems: PlugProblems = {}
   for (const key of change.revert) {
     letGo(host, guest, key)
@@ -55,7 +55,7 @@ export async function updateConfig(
   for (const [key, value] of change.set) await setOption(shop, guest, key, value, problems, boots)
   forgetUsed(guest)
   pinMachine(guest, change)
-  // A drive for cloud-init that is still to come is made anew with every change.
+  // Each change remakes a pending cloud-init drive.
   if (guest.run.status === 'running' && comingSeed(guest)) guest.seed = new Map(guest.config)
   touch(guest)
   noteSeen(world, guest)
@@ -75,7 +75,7 @@ export function comingSeed(guest: Guest): boolean {
   return [...guest.pending].some(([key, value]) => isDrive(key) && /cloudinit/.test(driveVolume(value)))
 }
 
-/** A value that waited is wanted no more. A disk that was made for it stays, as an unused one. */
+/** Drops a pending value. A disk that was made for it stays as an unused one. */
 function letGo(host: Host, guest: Guest, key: string): void {
   const value = guest.pending.get(key)
   guest.pending.delete(key)
@@ -84,7 +84,7 @@ function letGo(host: Host, guest: Guest, key: string): void {
   if (current === undefined || driveVolume(current) !== driveVolume(value)) detach(host, guest, value, false)
 }
 
-/** A volume that a drive names is not lying about, whoever says so. */
+/** Removes the unused entries of volumes that a drive uses. */
 function forgetUsed(guest: Guest): void {
   const drives = [...guest.config, ...guest.pending].filter(([key]) => isDrive(key))
   const used = new Set(drives.map(([, value]) => driveVolume(value)))
@@ -105,7 +105,7 @@ export function refuseEarly(guest: Guest, change: ConfigChange): void {
   if (change.digest !== undefined && change.digest !== configDigest(guest)) {
     throw failed('checksum mismatch (file change by other user?)')
   }
-  // Who throws away what was written to disk wakes nobody: the mark goes with it.
+  // Deleting the saved memory also deletes the suspended mark: the next start is a cold one.
   if (!change.skipLock) refuseLocked(guest, ...(change.drop.includes('vmstate') ? ['suspended'] : []))
   if (!change.set.has('memory') && !change.set.has('balloon')) return
   const after = new Map([...guest.config, ...guest.pending, ...change.set])

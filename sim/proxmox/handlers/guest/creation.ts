@@ -17,7 +17,7 @@ export async function configured(
     touch(guest)
     noteSeen(world, guest)
   } catch (error) {
-    // Nobody is left to clean up: the lock and the volumes stay.
+    // After a power loss no process cleans up: the lock and the volumes stay.
     if (error instanceof PowerLost) throw error
     for (const volid of made) freeVolume(host, volid)
     world.guests.delete(guest.vmid)

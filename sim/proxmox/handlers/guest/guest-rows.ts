@@ -47,7 +47,7 @@ export function nodeRow(world: World, host: Host, guest: Guest): Record<string, 
   return row
 }
 
-/** Without cores of its own a container has what it is limited to, which is text, or all of its host's. */
+/** Without `cores`, a container has its `cpulimit`, which is text, or all cores of its host. */
 function containerCpus(host: Host, config: ReadonlyMap<string, string>): number | string {
   if (config.has('cores')) return cpuCount(config)
   const limit = config.get('cpulimit') ?? '0'
@@ -77,7 +77,7 @@ export function nics(guest: Guest): Record<string, unknown> {
   return { nics: Object.fromEntries(named) }
 }
 
-/** Until a manager has looked at a guest it has no state of its own. */
+/** Until the manager has looked at a guest, the guest has no HA state. */
 function haOf(world: World, guest: Guest): Record<string, unknown> {
   if (!world.shelves.get('ha/resources')?.has(haId(guest))) return { managed: 0 }
   const state = guest.run.status === 'running' ? 'started' : 'stopped'

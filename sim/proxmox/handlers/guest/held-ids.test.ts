@@ -4,13 +4,13 @@ import { createTestClient, type TestClient } from '../../../test-client.ts'
 import { holds } from '../../../testing/answered-rows.ts'
 import { holding } from '../../../world/locks.ts'
 
-/** Whoever makes a guest under an id that somebody works on waits five seconds, before there is a task. Asked of the real. */
+/** A creation under an id that another call holds waits five seconds before its task starts. Asked of the real. */
 
 const NODE = '/nodes/pve1'
 const TEMPLATE = 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
 const CT = { ostemplate: TEMPLATE, rootfs: 'local:0', unprivileged: '1' }
 
-/** Somebody holds the lock file of an id, for as long as it takes. */
+/** Holds the lock file of an id for `ms`. */
 function hold({ datacentre: { world }, clock }: TestClient, vmid: number, ms = 3_600_000): void {
   const host = world.hosts.get('pve1') ?? assert.fail()
   void holding(

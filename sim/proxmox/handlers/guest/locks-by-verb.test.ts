@@ -86,7 +86,7 @@ async function site(kind: 'VM' | 'CT', runs: boolean): Promise<TestClient> {
   return client
 }
 
-/** Somebody holds the lock file and says nothing about it in the configuration. */
+/** Holds the lock file without a lock in the configuration. */
 function hold({ datacentre, clock }: TestClient, vmid: number): void {
   const host = datacentre.world.hosts.get('fun-bedbug') ?? assert.fail()
   void withConfigLock(datacentre.world, host, vmid, () => clock.sleep(3_600_000))

@@ -41,7 +41,7 @@ const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** What somebody else than root may set, given the privilege. Whatever is not in a group is root's. */
+/** Options that users other than root may set with the privilege. Only root sets an option that is in no group. */
 const FOR_USERS: readonly RegExp[] = [
   ...PRIVILEGES.map(([pattern]) => pattern),
   /^(acpi|hotplug|kvm|machine|runningmachine|scsihw|smbios1|tablet|vga|watchdog|audio0|rng0)$/,

@@ -5,7 +5,7 @@ import { type Call, guestOn, hostOf, vmidOf } from '../../call.ts'
 import { shelf } from '../shelf.ts'
 import { haEntry } from './resources.ts'
 
-/** How often the manager looks what is to be done. */
+/** How often the manager looks for work. */
 const MANAGER_CYCLE_MS = 10_000
 
 /** The manager notices with its next look, and says so until then. */
@@ -22,8 +22,8 @@ export function disarmState(world: World): 'disarming' | 'disarmed' | undefined 
 }
 
 /**
- * A guest that the high-availability manager looks after is not started or stopped by whoever asks: the wish is noted,
- * the task ends, and the manager follows some seconds later. Undefined: nobody looks after it.
+ * Hands a start or stop to the high-availability manager: the request is noted, the task ends, and the manager acts some
+ * seconds later. Undefined: the manager does not manage the guest.
  */
 export function byManager(
   call: Call,
@@ -37,7 +37,7 @@ export function byManager(
   const entry = guest === undefined ? undefined : haEntry(world, guest)
   if (guest === undefined || entry === undefined) return undefined
   const released = shelf(world, 'ha').get('disarmed')
-  // Not tracked any more: as if nobody looked after it.
+  // Disarmed with `ignore`: as if the guest were not managed.
   if (released?.mode === 'ignore' && disarmState(world) === 'disarmed') return undefined
   return startTask(world, host, type, `${guest.vmid}`, call.who.id, async (work) => {
     await work.pass(world.timing.shortTaskMs)
@@ -45,7 +45,7 @@ export function byManager(
     if (state === 'started' || world.statusDaemon) entry.state = state
     const what = kind === 'qemu' ? 'VM' : 'CT'
     work.log(`Requesting HA ${state === 'started' ? 'start' : 'stop'} for ${what} ${guest.vmid}`)
-    // Frozen: whatever is asked for is done when it is armed again, or never.
+    // Frozen: a request is carried out when HA is armed again, or never.
     if (!world.statusDaemon || released?.mode === 'freeze') return
     world.clock.schedule(world.clock.now() + MANAGER_CYCLE_MS, () => {
       const running = guest.run.status === 'running'

@@ -56,7 +56,7 @@ function sidOf(call: Call): string {
   return `${guest.type === 'lxc' ? 'ct' : 'vm'}:${sid}`
 }
 
-/** The sort is in the id: whoever says it once more must say the same. */
+/** The id contains the type: a `type` that the call repeats must be the same. */
 function checkWritten(call: Call, sid: string): string {
   const type = sid.slice(0, sid.indexOf(':'))
   if (call.params.type !== undefined && call.params.type !== type) throw failed('types does not match')

@@ -153,7 +153,7 @@ export function newConfig(call: Call): Map<string, string> {
   return config
 }
 
-/** What a call says of a container besides its disks. Volumes that nobody uses are nothing to begin with. */
+/** Returns the options of a container in a call, without its disks. A new container has no unused volumes. */
 export function givenOptions(call: Call): [string, string][] {
   return Object.entries(call.params).flatMap(([key, value]) => {
     const isLeftOut = NOT_CONFIG.has(key) || isMount(key) || key === 'unprivileged' || /^unused\d+$/.test(key)
@@ -200,7 +200,7 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
     if (takesAtOnce(guest, key)) setOrDrop(guest, key, text)
     else if (guest.config.get(key) !== text) guest.pending.set(key, text)
   }
-  // A volume that is mounted is not lying about, whoever says so.
+  // A mounted volume is not unused, even if an entry lists it.
   for (const [key, value] of guest.config)
     if (/^unused\d+$/.test(key) && isMounted(guest.config, value)) guest.config.delete(key)
   touch(guest)
@@ -227,7 +227,7 @@ async function madeMounts(
   const made = new Map<string, string>()
   const problems: Record<string, string> = {}
   for (const [key, value] of wanted) {
-    // Another root is not made, and nobody looks at it: such a wish is written down as it came.
+    // A new root disk is neither made nor checked: the value is stored as given.
     if (!isMount(key) || key === 'rootfs') continue
     // What is to take the place of a disk in use waits, as it came, for the next start.
     if (guest.run.status === 'running' && guest.config.has(key)) continue

@@ -2,7 +2,7 @@ import type { Work } from '../../../world/tasks.ts'
 import type { Call } from '../../call.ts'
 import { type CopyKind, copyLimit, rateUnder } from '../storage/bandwidth.ts'
 
-/** A disk of a container is copied file by file: that takes as long as what is in it, of which nobody keeps a record. */
+/** A disk of a container is copied file by file: the time depends on its content, whose size is not recorded. */
 const FILLED = 0.25
 
 /** Lets the time pass that a copy between these storages takes. */

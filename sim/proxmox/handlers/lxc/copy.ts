@@ -43,7 +43,7 @@ export const lxcCopyRoutes: Routes = {
       if (guest.snapshots.size > 0) throw failed('unable to create template, because CT contains snapshots')
       if (guest.config.get('template') === '1') throw failed("you can't convert a template to a template")
       if (guest.run.status === 'running') throw failed("you can't convert a CT to template if the CT is running")
-      // Nobody is told of the task that does it, and the lock is not held for it.
+      // The answer does not name the task that does it, and the lock is not held for it.
       startTask(world, host, 'vztemplate', `${guest.vmid}`, call.who.id, async (work) => {
         await work.pass(world.timing.shortTaskMs)
         for (const key of guest.config.keys()) if (isMount(key)) requireTemplate(call, guest, key)

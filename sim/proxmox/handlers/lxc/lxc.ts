@@ -194,7 +194,7 @@ function requireRootdir(call: Call, id: string): void {
   requireRight(call, `/storage/${id}`, 'Datastore.AllocateSpace')
 }
 
-/** The start is a task of its own: whether it goes well is nothing to the creation. */
+/** Starts the guest in a second task, whose failure does not fail the creation. */
 function startAfterCreate(call: Call, guest: Guest): void {
   const host = hostOf(call)
   startTask(call.world, host, 'vzstart', `${guest.vmid}`, call.who.id, (work) =>

@@ -14,7 +14,7 @@ export function checkValue(call: Call, key: string, value: string): void {
   else if (/^net\d+$/.test(key)) checkCard(hostOf(call), key, value)
 }
 
-/** Devices that every host has, whatever is built into it. */
+/** Devices that every host has. */
 const DEVICES = /^\/dev\/(?:null|zero|full|u?random|tty|console|ptmx|kvm|fuse|net\/tun|ttyS\d+)$/
 const FOLDERS = /^\/dev\/(?:shm|pts|net|mapper|disk|block|char|bus|dri|input|snd)$/
 

@@ -48,7 +48,6 @@ export const lxcPowerRoutes: Routes = {
   },
   [`POST ${AT}/reboot`]: (call) => {
     running(call, 'VM')
-    // Nobody asks for its mark.
     return inTask(call, 'vzreboot', (world, host, guest) => {
       powerOff(world, guest)
       powerOn(world, host, guest, CONTAINER_BOOT_MS)

@@ -3,7 +3,7 @@ import type { Guest, Host } from '../../../world/types.ts'
 import { type Call, guestOf, hostOf, vmidOf } from '../../call.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 
-/** Work on a container in the background, with nobody else at it. */
+/** Starts a task that works on a container and holds its lock. */
 export function inTask(call: Call, type: string, deed: (guest: Guest, work: Work) => void | Promise<void>): string {
   const { world } = call
   const host = hostOf(call)

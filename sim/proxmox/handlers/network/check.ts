@@ -30,7 +30,7 @@ export function portParameter(entry: Readonly<Record<string, unknown>>): string 
   return PORTS.find((name) => textOf(entry[name]) !== '') ?? 'bridge_ports'
 }
 
-/** What stands in the way of writing the file: all of it is looked at, whatever was changed. */
+/** Checks the whole file before it is written, not only the changed interface. */
 export function checkInterfaces(all: Interfaces): void {
   for (const [name, entry] of all) if (entry.type === 'bond') checkBond(all, name, entry)
   for (const [name, entry] of all) if (entry.type === 'vlan') checkVlan(all, name, entry)
@@ -51,7 +51,7 @@ function checkBond(all: Interfaces, name: string, entry: Readonly<Record<string,
     throw failed(`bond '${name}' - bond-primary interface is not a slave at ${WRITER} line 908.`)
 }
 
-/** The loopback is there even where nobody wrote of it. */
+/** The loopback exists even if the file does not list it. */
 function typeOf(all: Interfaces, name: string): string | undefined {
   const found = all.get(name)
   return found === undefined ? (name === 'lo' ? 'loopback' : undefined) : textOf(found.type)

@@ -60,7 +60,7 @@ function entryOf(host: Host, iface: string): Readonly<Record<string, unknown>> |
   return written(host).get(iface) ?? (iface === 'lo' ? LOOPBACK : undefined)
 }
 
-/** Changes go to a second file until somebody loads it. What does not fit together is not written at all. */
+/** Writes changes to a second file, which a later call applies. Invalid combinations are not written. */
 function write(host: Host, all: Map<string, Record<string, unknown>>): void {
   const attached = attachOvsPorts(all)
   checkInterfaces(attached)

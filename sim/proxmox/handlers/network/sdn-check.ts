@@ -46,7 +46,7 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
 }
 
-/** Undefined for a sort of which nothing is known here. */
+/** Returns undefined for an unknown type. */
 function optionsOf(word: string, type: string) {
   const listed = OPTIONS[word]?.[type]
   return listed?.map((name) => ({ name: name.replace('!', ''), required: name.endsWith('!') }))

@@ -39,7 +39,7 @@ function hasPending(world: World): boolean {
   )
 }
 
-/** Whoever applies or takes back what is pending gives the lock back with it, unless they say otherwise. */
+/** Releases the lock after pending changes are applied or rolled back, unless the call keeps it. */
 export function releaseSdnLock(call: Call): void {
   const held = shelf(call.world, 'sdn-lock')
   if (call.params['release-lock'] !== '0' && held.get('token')?.token === call.params['lock-token'])

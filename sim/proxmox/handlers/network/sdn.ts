@@ -89,7 +89,7 @@ function needVnet(call: Call): Thing {
   return vnet
 }
 
-/** Whoever may change a network may change the subnets in it. */
+/** Requires the right on the network, which covers its subnets. */
 function requireWrite(call: Call, kind: Kind): void {
   if (kind.word !== 'vnet' && kind.word !== 'subnet') return
   requireRight(call, `/sdn/zones/${textOf(needVnet(call).zone)}/${param(call, 'vnet')}`, 'SDN.Allocate')
@@ -146,7 +146,7 @@ function list(call: Call, kind: Kind): Thing[] {
   return rows
 }
 
-/** A thing as it is written, as it is in effect, or as what of it is still to come: whatever the call asks for. */
+/** Returns a thing as written, as applied, or its pending part, as the call asks. */
 function rowOf(call: Call, kind: Kind, id: string, thing: Thing, digest: string): Thing | undefined {
   const applied = thing.applied as Thing | undefined
   if (flag(call, 'pending'))

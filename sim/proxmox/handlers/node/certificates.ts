@@ -6,7 +6,7 @@ import { shelf, type Thing, textOf } from '../shelf.ts'
 
 const AT = '/nodes/{node}/certificates'
 
-/** The certificate that somebody put on a host, by hand or by an order. */
+/** The custom certificate of a host, uploaded or ordered. */
 export const nodeCertificateRoutes: Routes = {
   [`POST ${AT}/custom`]: (call) => {
     const things = shelf(call.world, `node/${hostOf(call).name}`)
@@ -27,7 +27,7 @@ export const nodeCertificateRoutes: Routes = {
   },
 }
 
-/** What is shown of the certificate that somebody put there. */
+/** Returns the public facts of the custom certificate. */
 export function ownCertificate(call: Call): readonly Thing[] {
   const own = ownOf(call)
   if (own === undefined) return []
@@ -118,7 +118,7 @@ function keyKind(key: KeyObject, bits: number | undefined): Thing {
   return { 'public-key-type': (key.asymmetricKeyType ?? '').toUpperCase(), 'public-key-bits': 256 }
 }
 
-/** `CN=a` on lines of its own becomes `/CN=a`. */
+/** Joins lines such as `CN=a` into `/CN=a`. */
 function oneLine(name: string): string {
   return name
     .split('\n')

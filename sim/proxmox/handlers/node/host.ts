@@ -38,7 +38,7 @@ export const nodeHostRoutes: Routes = {
     }),
 }
 
-/** Memory, bridges and processors are left out unless somebody says otherwise. */
+/** PCI classes that are left out by default: memory, bridges and processors. */
 const LEFT_OUT = '05;06;0b'
 const CLASS = '0x000000'
 

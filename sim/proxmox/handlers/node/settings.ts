@@ -58,7 +58,7 @@ export function resolvConfOf(world: World, { name }: Host): Thing {
   return shelf(world, `node/${name}`).get('dns') ?? { dns1: '10.255.255.53' }
 }
 
-/** What is read again of the file that was written: each server once, and numbered anew. */
+/** Returns the file as it is read back: each server once, renumbered. */
 function resolvConf(given: Thing): Thing {
   const written = ['dns1', 'dns2', 'dns3']
     .map((name) => textOf(given[name]))

@@ -93,7 +93,7 @@ function exec(guest: Guest, call: Call): { pid: number } {
   return { pid }
 }
 
-/** Each character stands for one byte, and the program reads the bytes. */
+/** Each character encodes one byte, and the program reads the bytes. */
 function inputOf(characters: string | undefined): string | undefined {
   const bytes = Buffer.from(characters ?? '', 'latin1')
   return characters !== undefined && isUtf8(bytes) ? bytes.toString('utf8') : characters

@@ -34,7 +34,7 @@ interface Plan {
 
 /**
  * The copy's configuration is at first nothing but `lock: clone` and a line that says so. The task carries the id of
- * the source, so whoever looks for the copy by task or by name does not find it until the end.
+ * the source, so the copy cannot be found by task or by name until the end.
  */
 function clone(call: Call): string {
   const { world, params } = call
@@ -66,7 +66,7 @@ function clone(call: Call): string {
   if (elsewhere !== undefined && !shared) throw failed(`can't clone VM to node '${elsewhere}' (VM uses local storage)`)
   refuseTaken(call, newid)
   refuseUncopyable(call, source, config, full)
-  // Copies of what does not run share the source's lock; whoever wants to change it waits for all of them.
+  // Copies of a stopped guest share the source's lock; a change of the source waits for all of them.
   const mode = source.run.status === 'running' ? 'exclusive' : 'shared'
   // Between the answer and the file lie some milliseconds, and none here: only who must wait for a lock writes it later.
   const early = isFree(host, source.vmid, mode) && isFree(host, newid) ? temporary(call, newid) : undefined

@@ -16,7 +16,7 @@ export interface DiskCopy {
 /** The program that copied was killed, or failed. */
 export class CopyFailed extends Error {}
 
-/** Copies with QEMU's own program. Whoever stops the task kills it, and its command line is what the task ends with. */
+/** Copies with QEMU's own program. Stopping the task kills that program, and the task ends with its command line. */
 export async function copyDisk(shop: Workshop, copy: DiskCopy): Promise<void> {
   const from = findVolume(shop.host, copy.from)
   try {

@@ -47,7 +47,7 @@ export const CREATION_QEMU = '10.0.13'
 
 /**
  * The id is taken at once, with nothing in the configuration but `lock: create`; name, tags and all the rest appear
- * only when the task has made the disks. Whoever looks for a guest by name in between does not find it.
+ * only when the task has made the disks. Until then the guest cannot be found by name.
  */
 function createGuest(call: Call): string | Promise<string> {
   const { world } = call

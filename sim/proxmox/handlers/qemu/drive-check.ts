@@ -96,7 +96,7 @@ function volumeOfPath(call: Call, key: string, path: string): string {
   return volid
 }
 
-/** Who may use a volume: whoever runs the storage, the guest that owns it, and those with rights on both. */
+/** Requires the right to use a volume: of the storage's administrator, or of its owner with rights on both. */
 export function requireVolume(call: Call, volid: string): void {
   const { world, who } = call
   const id = parseVolumeId(volid)
@@ -123,7 +123,7 @@ export function requireVolume(call: Call, volid: string): void {
   } else throw failed(`missing privileges to access ${volid}`)
 }
 
-/** What nobody can tell from an image. */
+/** Properties that an image does not tell. */
 const SAID: Readonly<Record<string, readonly string[]>> = {
   efidisk0: ['efitype', 'pre-enrolled-keys'],
   tpmstate0: ['version'],

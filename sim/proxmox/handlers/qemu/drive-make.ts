@@ -63,7 +63,7 @@ export async function makeDrive(shop: Workshop, key: string, value: string): Pro
   return text
 }
 
-/** Firmware and TPM state have their own size, whatever was asked for. */
+/** Firmware and TPM state have a fixed size; the requested one is ignored. */
 function diskBytes(key: string, gib: number, storage: StorageEntry): number {
   if (key.startsWith('efidisk')) return storage.files ? EFI_BYTES : MIB
   if (key.startsWith('tpmstate')) return TPM_BYTES

@@ -101,7 +101,7 @@ async function atItsLock(call: Call): Promise<void> {
   }
 }
 
-/** The guest, of which a process is there. */
+/** Returns the guest if its process runs. */
 function running(call: Call): Guest {
   const vmid = vmidOf(call)
   const guest = guestOn(call.world, param(call, 'node'), vmid)
@@ -149,7 +149,7 @@ function tellSeed(guest: Guest, work: Work): void {
   if (comingSeed(guest)) work.log('generating cloud-init ISO')
 }
 
-/** Whoever is asked through the agent must answer there first. */
+/** Requires that the agent answers before the request goes through it. */
 function tellAgent(guest: Guest, work: Work): void {
   if (!agentEnabled(guest.config) || agentAnswers(guest)) return
   const ping = `VM ${guest.vmid} qga command 'guest-ping' failed - got timeout`

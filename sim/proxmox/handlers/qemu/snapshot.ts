@@ -218,7 +218,7 @@ async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promi
     const bytes = parseSize(/(?:^|,)size=([^,]+)/.exec(value)?.[1] ?? '')
     if (volume !== undefined && bytes !== undefined && !isCdrom(value)) volume.sizeBytes = bytes
   }
-  // The memory that was saved goes on where it was: nobody has to ask for a start.
+  // A snapshot with memory resumes by itself: the rollback starts the guest.
   if (snapshot.config.has('vmstate')) powerOn(call.world, host, guest)
   if (!flag(call, 'start') || guest.run.status === 'running') return
   startTask(call.world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) =>

@@ -3,7 +3,7 @@ import type { Guest } from '../../../world/types.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { startGuest } from './start.ts'
 
-/** The start is a task of its own: whether it goes well is nothing to the creation, which is over by then. */
+/** Starts the guest in a second task, after the creation ended: its failure does not fail the creation. */
 export function startAfterCreate(call: Call, guest: Guest, work: Work): void {
   const { world } = call
   const host = hostOf(call)

@@ -14,7 +14,7 @@ export function startGuest(world: World, host: Host, guest: Guest, work: Work, s
   return withConfigLock(world, host, guest.vmid, () => startLocked(world, host, guest, work, skipLock))
 }
 
-/** The same, by somebody who holds the guest's lock already. */
+/** The same for a caller that already holds the guest's lock. */
 export async function startLocked(world: World, host: Host, guest: Guest, work: Work, skipLock = false): Promise<void> {
   if (guest.config.get('template') === '1') throw new Error("you can't start a vm if it's a template")
   // The process that a backup reads from is there already: its guest goes on in it.

@@ -11,7 +11,7 @@ export function stateStorageOf(world: World, guest: Guest): string {
   return guest.config.get('vmstatestorage') ?? used.findLast(isFiles) ?? used[0] ?? 'local'
 }
 
-/** The memory goes into a volume of its own: twice its size and room for the devices. */
+/** Makes the volume for the saved memory: twice its size and room for the devices. */
 export function addStateVolume(world: World, host: Host, guest: Guest, id: string, name: string): string {
   const storage = world.storages.get(id)
   if (storage === undefined) throw new Error(`storage '${id}' does not exist`)

@@ -104,7 +104,7 @@ function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): T
   return wanted
 }
 
-/** What only root may say, and what asks for a right besides the one for the call: in jobs and in a backup at once. */
+/** Checks the parameters that only root may give, or that need a further right, in jobs and single backups. */
 export function requireBackupRights(call: Call): void {
   const { params, who } = call
   if (who.id === 'root@pam') return

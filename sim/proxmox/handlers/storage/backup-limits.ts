@@ -8,7 +8,7 @@ import { type Call, hostOf } from '../../call.ts'
 import { backupName } from './backup-name.ts'
 import { type Keep, marks } from './prune.ts'
 
-/** What is asked for, else what the storage says. Undefined: nobody says anything. */
+/** Returns the retention of the call, else of the storage. Undefined: neither has one. */
 export function keepOf(call: Call, entry: StorageEntry): Keep | undefined {
   const text = call.params['prune-backups'] ?? entry.options['prune-backups']
   if (text === undefined) return undefined

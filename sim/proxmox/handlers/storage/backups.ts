@@ -77,7 +77,7 @@ function dump(call: Call): string {
             try {
               await dumpOne(call, host, entry, guest, work)
             } catch (error) {
-              // Whoever was killed cleans up as little as one whose host lost its power.
+              // A killed task cleans up as little as one whose host lost its power.
               throw work.task.exit === undefined ? error : new PowerLost()
             }
           })
@@ -93,7 +93,7 @@ function dump(call: Call): string {
   }
 }
 
-/** How long somebody who stops a task waits for it to end before it is killed. */
+/** How long a stop waits for the task to end before it kills it. */
 const KILL_AFTER_MS = 5_000
 
 /**
@@ -124,7 +124,7 @@ async function oneJobAtATime(call: Call, host: Host, work: Work, job: () => Prom
     while (isHeld() && call.world.clock.now() < untilMs) await work.pass(1_000)
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
-    // It ends so early that nobody writes down how.
+    // It ends before the backup's log begins, so only the task log has the reason.
     work.log(`ERROR: ${refuse(error.message).message}`)
     finishTask(call.world, host, work.task, 'unexpected status')
     throw error

@@ -12,7 +12,7 @@ export function rateUnder(call: Call, kibPerSecond = 0): number {
 }
 
 /**
- * How many KiB a second somebody may copy between these storages. What the call says counts where the caller may
+ * Returns the limit for a copy between these storages, in KiB a second. What the call says counts where the caller may
  * allocate on them; else the smallest limit of the storages does, and where one has none, the datacentre's. 0 is no limit.
  */
 export function copyLimit(call: Call, kind: CopyKind, between: readonly (string | undefined)[]): number | undefined {

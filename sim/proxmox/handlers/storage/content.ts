@@ -25,7 +25,7 @@ function list(call: Call): unknown[] {
   const rows: unknown[] = []
   for (const volume of volumesOf(host, entry.id).values()) {
     if (content !== undefined && contentNow(call, volume) !== content) continue
-    // The filter keeps a guest's own volumes and whatever belongs to nobody.
+    // The filter keeps the guest's own volumes and volumes without an owner.
     if (vmid !== undefined && volume.vmid !== undefined && volume.vmid !== Number(vmid)) continue
     if (vmid !== undefined && volume.vmid === undefined && !['import', 'snippets'].includes(volume.content)) continue
     // Backups are asked for by name.
@@ -119,7 +119,7 @@ function describe(call: Call): Record<string, unknown> {
   }
 }
 
-/** Whatever is no image of a disk is measured as if it were one: in whole sectors. */
+/** Returns the size of a file in whole sectors, as for a disk image. */
 function measured(volume: Volume): number {
   if (volume.format === 'subvol') return 0
   const isDisk = volume.content === 'import' && volume.format !== 'raw'

@@ -130,7 +130,7 @@ export function downloadable(world: World, url: string): Downloadable {
   return { sizeBytes, virtualBytes: 3.5 * GIB, sha256: '', sha512: '' }
 }
 
-/** Nobody here knows what a real address serves: a file that was not published has the checksum that was expected. */
+/** Returns the checksum of a download. A file that was not published in the simulator has the expected one. */
 function sumOf(call: Call, url: string, file: Downloadable, algorithm: string): string {
   if (file.sha256 === '') {
     const expected = param(call, 'checksum').toLowerCase()
@@ -140,7 +140,7 @@ function sumOf(call: Call, url: string, file: Downloadable, algorithm: string): 
   return algorithm === 'sha512' ? file.sha512 : checksumOf(url, algorithm)
 }
 
-/** A file that is there already is never fetched again: either it is the right one, or somebody must decide. */
+/** Never fetches an existing file again: it has the right checksum, or the call fails. */
 function verifyExisting(call: Call, work: Work, there: Volume): void {
   const seed = there.checksumSeed ?? there.name
   const expected = param(call, 'checksum')

@@ -51,7 +51,7 @@ const JOBS: Collection = {
   listed: (_, thing) => thing,
 }
 
-/** When a job that is to be removed will be gone: a node looks at its jobs once in a minute. */
+/** When a removed job disappears: a node looks at its jobs once a minute. */
 const goneAtMs = new WeakMap<Thing, number>()
 
 /** Removes the jobs whose time has come. A node that is off removes none. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient, type TestClient } from '../../../test-client.ts'
 
-/** What becomes of a backup job that somebody stops, asked of the real daemon. */
+/** How a stopped backup job ends, asked of the real daemon. */
 
 const NODE = '/nodes/pve1'
 type Row = Record<string, unknown>

@@ -93,7 +93,7 @@ export function checkRemoval(call: Call, entry: StorageEntry, drop: readonly str
   }
 }
 
-/** An encryption key is JSON; it is shown once, to whoever brought it. */
+/** An encryption key is JSON; the answer of the call that set it shows it once. */
 export function keyAnswer(call: Call, type: string, verb: string): { config?: Thing } {
   if (type !== 'pbs') return {}
   const key = call.params['encryption-key']

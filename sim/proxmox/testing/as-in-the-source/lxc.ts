@@ -75,7 +75,7 @@ test('while a container is locked: what asks for its mark, and what does not', a
   await holds(client, [
     ['GET', `${CT}/migrate`, undefined, '500 CT is locked (mounted)'],
     ['POST', stop, { skiplock: '1' }, { skiplock: 'Only root may use this option.' }],
-    // Its volumes are mounted on the host: that keeps nobody from starting and stopping it.
+    // Its volumes are mounted on the host, which does not prevent a start or a stop.
     ['POST', `${CT}/status/start`, {}, 'task: OK'],
     ['POST', `${CT}/status/resume`, {}, '500 CT 800 already running'],
     ['POST', `${CT}/status/shutdown`, {}, 'task: CT is locked (mounted)'],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createTestClient, HOST, type TestClient } from '../../../test-client.ts'
 import { type AnsweredRow, holds as answeredBy, type Params } from '../../../testing/answered-rows.ts'
 
-/** What the parts of the real code say of which no recording speaks. */
+/** Answers of the real code that no recording covers. */
 async function asked(client: TestClient, method: string, path: string, params?: Params): Promise<unknown> {
   const answer = await client.call(method, path, params)
   const { data, errors } = JSON.parse(answer.body) as { data: unknown; errors?: Params }

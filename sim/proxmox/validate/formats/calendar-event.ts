@@ -5,7 +5,7 @@ interface CalendarValues {
   readonly step: number
 }
 
-/** An empty list stands for every value. */
+/** An empty list means every value. */
 export interface CalendarEvent {
   /** 0 is Monday. */
   readonly weekdays: ReadonlySet<number>
@@ -33,8 +33,8 @@ export class Unreadable extends Error {}
 type Read<T> = readonly [rest: string, value: T] | undefined
 
 /**
- * Weekdays, date and time, each of which may be left out; or a word such as `daily`. What does not fit ends a part, and
- * the next part begins there: so `25:00` is the 25th minute of every hour.
+ * Parses weekdays, date and time, each optional, or a word such as `daily`. A character that does not fit ends a part, and
+ * the next part begins there: `25:00` is the 25th minute of every hour.
  */
 export function parseCalendarEvent(text: string): CalendarEvent {
   const trimmed = text.trim()

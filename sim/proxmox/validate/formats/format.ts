@@ -11,7 +11,7 @@ export type Format =
       readonly together?: (values: ReadonlyMap<string, string>, known: Known) => string | undefined
     }
 
-/** What the verdict on a few formats depends on besides the text. */
+/** Facts that a few formats need in addition to the text. */
 export interface Known {
   /** Names of the CPU models that were defined on this cluster. */
   readonly cpuModels?: ReadonlySet<string>

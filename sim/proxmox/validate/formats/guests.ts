@@ -20,7 +20,7 @@ function isNumbered(text: string, kinds: readonly (readonly [string, number])[])
 
 const TIME_ZONES: ReadonlySet<string> = new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', 'Etc/UTC', 'GMT'])
 
-/** What guests are given besides their hardware. */
+/** Options of guests that are not hardware. */
 export const GUEST_FORMATS: Formats = {
   'pve-hotplug-features': {
     judge: (text) => {
