@@ -25,7 +25,7 @@ export function contextsFile(env: Environment): string {
   return path.join(config, 'croft', 'contexts.json')
 }
 
-/** Also where a part of the way there is a file: nobody can have put contexts behind it. */
+/** ENOTDIR too: a part of the path is a file, so no contexts can be below it. */
 const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR'])
 
 export function readContexts(env: Environment): Contexts {

@@ -11,7 +11,7 @@ export async function definedKind(
   directory: unknown,
 ): Promise<DefinedKind | undefined> {
   if (kindNamed(kinds, asked) !== undefined) return undefined
-  // Who mistyped a kind is told so, whatever is the matter with the directory.
+  // Ignore errors of the directory: a mistyped kind must be reported as such.
   const loaded = await runtime.load(realDirectory(runtime, String(directory))).catch(() => undefined)
   const word = asked.toLowerCase()
   return loaded?.apis?.find(({ kind, plural }) => kind.toLowerCase() === word || plural === word)

@@ -13,12 +13,12 @@ import { CliError } from './verb.ts'
 const FILE = 'estate.yaml'
 const UID = /^[0-9a-f]{16}$/
 
-/** Grave for init, which is there to write it; an apply in a directory that nobody may write to works without it. */
+/** Fails init, whose job is to write the file; an apply in a read-only directory works without it. */
 export class EstateNotWritten extends CliError {}
 
 /**
- * Says once who a directory is: an Estate with a uid is written into it, where it has none. Nobody is asked twice, and
- * without a word from a person nothing is written. Answers whether it was.
+ * Gives a directory its identity: writes an Estate with a uid into it if it has none. Asks at most once, and writes
+ * only with a person's consent. Reports whether it wrote one.
  */
 export async function nameEstate(
   runtime: Runtime,
@@ -29,7 +29,7 @@ export async function nameEstate(
 ): Promise<boolean> {
   if (runtime.writeFile === undefined || declarations.some(({ kind }) => kind === 'Estate')) return false
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return false
-  // A directory that has lost its file was somebody already.
+  // A directory that has lost its Estate file already had a uid: a new one would orphan its resources.
   const known = uidIn(records)
   if (known === undefined && (await committed(directory)))
     throw new CliError(

@@ -30,7 +30,7 @@ const pool = {
   generation: 'g',
 } as unknown as Declaration
 
-/** A directory with a sound pool and, if `wrong`, an error elsewhere. Nothing is to be done in it. */
+/** Makes a directory with a sound pool and, if `wrong`, an error elsewhere. There is nothing to do in it. */
 async function exitOf(command: string, wrong: boolean) {
   const loaded = {
     ...EMPTY_ESTATE,

@@ -76,7 +76,7 @@ export function startProgress(out: Terminal, style: Style, clock: Clock, mode: P
   }
 }
 
-/** `auto` is a terminal with live lines where somebody looks at it, and plain lines otherwise. */
+/** `auto` shows live lines on a terminal, and plain lines otherwise. */
 export function progressMode(
   asked: string,
   isTty: boolean,

@@ -56,7 +56,7 @@ export async function loadOrStop(
     )
   }
   if (loaded.files === 0 && options.mayBeEmpty !== true) note(runtime, nothingIn(inWords(directory, real)))
-  // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
+  // Documents with errors are declared too: mark the estate incomplete, so that nothing is deleted because of them.
   if (!hasErrors(problems)) return loaded
   return { ...loaded, estate: changedEstate(loaded.estate, (estate) => ({ ...estate, incomplete: true })) }
 }
@@ -71,7 +71,7 @@ export function exitOfLoaded(runtime: Runtime, { estate }: Pick<LoadedEstate, 'e
   return EXIT.failed
 }
 
-/** `in .` at the end of a sentence says nothing, and the directory somebody is in is easily another than the one they mean. */
+/** Returns the real directory for `.`: a message that ends with `in .` does not show a wrong current directory. */
 export function inWords(directory: string, real: string): string {
   return directory === '.' ? real : directory
 }

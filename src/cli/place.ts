@@ -11,8 +11,8 @@ const KIND_FIRST = wordSet('get describe delete leave')
 export const NAMES_ONLY = wordSet('get describe events why delete leave pods selftest console power image')
 
 /**
- * One rule for the directory, whatever the verb: an argument, else `--dir`, else CROFT_DIR, else the current directory.
- * Answers the words of the command without it, or with it in front where the verb takes it there.
+ * Finds the directory by one rule for all verbs: an argument, else `--dir`, else CROFT_DIR, else the current directory.
+ * Returns the other words, with the directory in front if the verb takes it there.
  */
 export function placed(
   verb: { readonly name: string; readonly takesDirectory: boolean; readonly most: number },

@@ -56,7 +56,7 @@ export interface LoadedEstate {
   /** How many manifest files were read, and how many documents in them are not ours. */
   readonly files: number
   readonly ignored: number
-  /** Each of them, for whoever wants to know what was left alone and why. */
+  /** The skipped documents, for verbs that list them with the reason. */
   readonly leftAlone?: readonly LeftAloneDocument[]
   /** Documents that define APIs, and instances of these. */
   readonly expanded?: readonly LeftAloneDocument[]
@@ -95,7 +95,7 @@ export interface RunningSimulator {
   readonly announcement: Readonly<Record<string, unknown>>
   /** For HTTPS_PROXY, when it was asked for: the way to the Kubernetes APIs of simulated clusters. */
   readonly proxy?: string
-  /** The simulator's own clock: simulated time runs faster than the wall clock if somebody asks for it. */
+  /** The simulator's clock: simulated time runs faster than the wall clock if asked for. */
   readonly clock: Clock
   /** What was asked of it so far. */
   stats(): { readonly calls: number; readonly writes: number }
@@ -130,18 +130,18 @@ export interface SimulatedGuest {
 export interface EngineOptions {
   /** Where relative paths of secret files begin. */
   readonly directory: string
-  /** The database, if somebody named one: the vault is in the same folder. */
+  /** The database, if one was named. The vault is in the same folder. */
   readonly state?: string
   readonly clock?: Clock
   /** A person asked for it: what had stalled is tried again. */
   readonly retryStalled?: boolean
-  /** The epoch of whoever shares the store with the engine. */
+  /** The epoch of the process that shares its store with the engine. */
   readonly epoch?: number
-  /** Whoever else writes to the store may have another clock. */
+  /** Set if another writer of the store may have a different clock. */
   readonly otherClocks?: boolean
   /**
-   * Charts are rendered for whoever reads the plan: from anywhere when a person wrote what is planned, only from where a
-   * cluster has them already when anybody may have proposed it. Without this they are not rendered.
+   * Renders charts for the reader of the plan. `from-anywhere`: the plan's author is trusted. `known`: only charts that
+   * a cluster uses already, because untrusted people may have proposed the plan. Absent: not rendered.
    */
   readonly charts?: 'from-anywhere' | 'known'
   /** The vault of CAs and tokens, if it is not in the folder of the database. */
@@ -202,7 +202,7 @@ export interface ControllerPlace {
   readonly store: Store
 }
 
-/** A controller that has not begun. It is closed when nobody runs it any more. */
+/** A controller that is not running yet. Close it after use. */
 export interface OpenedController extends AsyncDisposable {
   readonly controller: RunningController
   servePage(): Promise<ServedPage>
@@ -251,9 +251,9 @@ export interface Runtime extends StateAccess {
   takeSchemaBack(file: string): Promise<number>
   parseYaml(text: string): Promise<unknown>
   openEngine(store: Store, options: EngineOptions): Promise<Engine>
-  /** The controller of `croft run`, put together and not begun. */
+  /** Assembles the controller of `croft run` without starting it. */
   openController(runtime: Runtime, place: ControllerPlace): Promise<OpenedController>
-  /** A database for whoever moves its estate: also one that has moved elsewhere. */
+  /** Opens a database to move its estate, even one that has already moved elsewhere. */
   openMovedStore?(file: string): Promise<Store>
   /** The API of a cluster whose objects are to be followed. */
   openCluster?(place: ClusterPlace): Promise<ClusterAccess>
@@ -261,7 +261,7 @@ export interface Runtime extends StateAccess {
   openKubernetesStore?(place: KubernetesStorePlace): Promise<ClosableStore>
   /** What makes clusters themselves, in Secrets of that cluster. */
   openKubernetesVault?(place: Pick<KubernetesStorePlace, 'client' | 'namespace' | 'wait'>): Promise<ClusterVault>
-  /** For whoever runs for months, when work is over. */
+  /** Frees memory after work, in a process that runs for months. */
   giveMemoryBack?(): void
   /** Reads definitions of a cluster and expands instances, where that can be ended. */
   openComposer?(): Promise<Composer>

@@ -22,7 +22,7 @@ export function signalCode(signal: AbortSignal): ExitCode {
   return OF_SIGNALS[String(signal.reason)] ?? EXIT.interrupted
 }
 
-/** Somebody stopped a command: said in this sentence, with the exit code of the signal. */
+/** A signal stopped a command: ends it with this sentence and the signal's exit code. */
 export class StoppedBySignal extends Error {
   constructor(message: string) {
     super(message)

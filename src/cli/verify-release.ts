@@ -88,7 +88,7 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Everything that a package has of its own. What npm puts into the folder at its top belongs to others. */
+/** Returns the package's own files. The folder that npm puts at its top belongs to other packages. */
 function filesBelow(root: string, below = ''): readonly string[] {
   return readdirSync(path.join(root, below), { withFileTypes: true }).flatMap((entry) => {
     const name = path.join(below, entry.name)

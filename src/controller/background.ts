@@ -31,8 +31,8 @@ export interface BackgroundDeps {
 }
 
 /**
- * Checks, notices and plans for pull requests run in parallel with the loop, each one at a time: a receiver that is away, or a
- * check with a long patience, must not hold up a push. Each is begun when it is due or when what it looks at is new.
+ * Runs checks, notices and plans for pull requests beside the loop, one at a time each: a receiver that is away, or a
+ * check with a long timeout, must not delay a push. Each starts when due or when its input has changed.
  */
 export function createBackground({ clock, wake, checks, notifier, previews, tell }: BackgroundDeps) {
   const [checking, notifying, previewing] = [createJob(wake, clock), createJob(wake, clock), createJob(wake, clock)]

@@ -90,7 +90,7 @@ const source = z
         poll: duration.default(300_000),
       })
       .optional(),
-    /** The file of its own age keys. Without it those of whoever runs croft count, but for a source with a grant none. */
+    /** File with the source's age keys. Default: the keys of croft's operator, or none for a source with a grant. */
     age: safePath.optional(),
     /** What its objects may name; without it, everything. */
     grant: grantSchema.optional(),
@@ -198,7 +198,7 @@ const schema = z.strictObject({
 export type ControllerConfig = z.output<typeof schema>
 export type SourceConfig = ControllerConfig['sources'][number]
 
-/** What came from the command line and the environment, where somebody set it. */
+/** Settings from the command line and the environment. */
 export interface ConfigOverrides {
   readonly state?: string
   readonly listen?: string

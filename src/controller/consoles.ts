@@ -13,8 +13,8 @@ interface ConsoleDeps {
 }
 
 /**
- * Consoles of declared machines, each over a session of its own: a pass must not wait for a person, nor the person for a
- * pass. The machine is found by its mark, as it is now; a name is no proof.
+ * Opens consoles of declared machines, each over a separate session: passes and people must not wait for each other.
+ * The machine is found by its mark, as it is now; a name is no proof.
  */
 export function createConsoles({ estate, drivers, deps }: ConsoleDeps): Consoles {
   const machine = (key: string): Resource | undefined =>

@@ -39,14 +39,14 @@ export type Calm = 'work' | 'looks'
 export interface ControllerOptions {
   readonly clock: Clock
   readonly store: Store
-  /** The epoch begun on the store; the engine shares it. */
+  /** The epoch that this process holds on the store; the engine shares it. */
   readonly epoch: number
   readonly engine: Engine
   readonly sources: readonly Source[]
   link(revision: Revision): Steps<Estate>
   /** Looks whether everything that the estate needs can be had (its secrets), before anything is written. */
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
-  /** How many resources the same process looks after besides: the more there are, the more seldom it looks. */
+  /** Resources of the process's other controllers: the more there are, the longer the interval between looks. */
   otherResources?(): number
   /** From 0 to 1, another for each controller of a process: they do not all look at the same moment. */
   readonly phase?: number
@@ -66,7 +66,7 @@ export interface ControllerOptions {
   notifier?(memory: NotifierMemory): Notifier
   /** Remembers over days how everything was. */
   history?: KeptHistory
-  /** What runs on clusters, for whoever looks it up. */
+  /** The workloads of clusters, for lookups. */
   workloads?: Workloads
   /** Access to a cluster for a person, where croft holds its CA. */
   kubeconfigs?: Kubeconfigs
@@ -74,7 +74,7 @@ export interface ControllerOptions {
   consoles?: Consoles
   /** Work is over for now, or nothing was found to do for a while: a moment to give memory back. */
   onCalm?(after: Calm): void
-  /** Nobody asks for a view: none is made, and listeners are called for events alone. */
+  /** There is no page: make no view, and call listeners for events alone. */
   readonly headless?: true
 }
 
@@ -106,7 +106,7 @@ export interface RunningController extends Controller {
   seen(): { readonly estate: Estate; readonly revision: Revision; readonly report: PassReport } | undefined
 }
 
-/** Revisions together, linked: what would come of them if they were in force. */
+/** Revisions together, linked as they would be once followed. */
 interface Tried {
   readonly parts: readonly InForce[]
   readonly revision: Revision
@@ -143,12 +143,12 @@ export async function createController(options: ControllerOptions): Promise<Runn
   /** What the history has already: a report is looked at once, however often we wake. */
   let notedReport: PassReport | undefined
   let pass: EstateView['pass']
-  /** What is due, is due by the clock that never jumps: somebody who sets the other must not stop or race the loop. */
+  /** Due times use the monotonic clock: setting the wall clock must not stop or race the loop. */
   let passDueMs = Number.POSITIVE_INFINITY
   let alive = false
   let calmMs = 0
   let incomplete = false
-  /** What is in force by now could not be prepared yet. */
+  /** Set if the current estate could not be prepared yet. */
   let unprepared = false
   let shownText = ''
   /** Parts of the loop that failed the last time, and why. */
@@ -164,7 +164,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     save: (text) => store.keepValue(epoch, NOTIFIED, text),
   })
 
-  /** Shows what is new to whoever listens. Nothing new: nobody is called, and the version stays. */
+  /** Publishes the view to listeners. If nothing changed, calls none and keeps the version. */
   const publish = async (): Promise<void> => {
     const fresh = lastSeq === newestSeq ? [] : (await store.events({ afterSeq: lastSeq })).map(maskEvent)
     lastSeq = fresh.at(-1)?.seq ?? lastSeq
@@ -327,7 +327,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     for (const listener of listeners) listener(view, [])
   }
 
-  /** Checks, notices and plans for pull requests: begun when there is a reason, never waited for. */
+  /** Checks, notices and plans for pull requests: started when due, never awaited. */
   const background = createBackground({
     clock,
     wake: () => waker.wake(),
@@ -404,7 +404,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
           if (!(await survived('the pass', signal, () => makePass(signal))))
             passDueMs = clock.monotonicMs() + LIMITS.failedPassMs
           if (signal.aborted) break
-          // A pass over much is one long turn already: whoever waits comes before it is shown.
+          // A large pass has blocked for long: serve waiting requests before building the view.
           await clock.sleep(0, signal)
           if (!(await survived('the view', signal, publish))) publishFailures()
           await survived('the history', signal, remember)
@@ -432,7 +432,7 @@ function* printOf({ resources, ...rest }: Omit<EstateView, 'version' | 'atMs'>):
   return hash.digest('base64')
 }
 
-/** Of what was never read nobody knows what it declares: all of it, or what its grant lets it name. */
+/** Marks what an unread source may declare as unknown: everything, or what its grant allows. */
 export function withUnread(given: Estate, states: readonly Pick<SourceState, 'source' | 'revision'>[]): Estate {
   const unread = states.filter(({ revision }) => revision === undefined).map(({ source }) => source)
   if (unread.length === 0) return given

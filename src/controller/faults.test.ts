@@ -78,7 +78,7 @@ test('[F-24] whichever write of the store fails, the controller stops, nothing i
     }
     failed++
     assert.equal(harness.alive(), false, `write ${n} failed, and the controller went on`)
-    // Every call that writes has an intention of its own, on disk before it.
+    // Every writing call has an intention, which is on disk first.
     assert.ok(
       harness.writes.length <= intended(),
       `write ${n}: ${harness.writes.length} calls, ${intended()} intentions`,

@@ -10,7 +10,7 @@ import { linking } from '../plan/link.ts'
 import type { ControllerOptions } from './controller.ts'
 import { type Harness, type HarnessOptions, startHarness } from './testing/harness.ts'
 
-/* Whatever part of croft throws: what it was about is told and left alone, the rest is kept, and the process goes on. */
+/* If a part of croft throws, only its resource is left alone, with the error reported; the process goes on. */
 
 const TWO = SIX.slice(0, 2)
 const [WELL, ILL] = ['EnvironmentVM/server-1', 'EnvironmentVM/server-2']

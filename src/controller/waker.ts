@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** Sleeps until a moment (by the clock that never jumps), or until somebody wakes it. A call of `wake` between two sleeps ends the next one at once. */
+/** Sleeps until a moment on the monotonic clock or until `wake`. A `wake` between two sleeps ends the next one. */
 export interface Waker {
   wake(): void
   sleepUntil(atMs: number, signal: AbortSignal): Promise<void>

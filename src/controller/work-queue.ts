@@ -2,7 +2,7 @@
 export interface WorkQueue {
   /** Rejects when the loop ends before it is the work's turn. */
   do<T>(work: () => Promise<T>): Promise<T>
-  /** Does what is waiting, in the order in which it came. Whoever asked gets the error. */
+  /** Runs the waiting work in order of arrival. Errors go to the caller of `do`. */
   turn(): Promise<void>
   /** Does nothing more: rejects everything that still waits. */
   end(): void

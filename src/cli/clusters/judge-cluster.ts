@@ -49,7 +49,7 @@ export function judgeNodes(spec: ClusterSpec, { nodes }: Pick<ObservedCluster, '
   return { result: 'ok', seen: `${many(declared.length, 'node')} Ready with ${spec.version}` }
 }
 
-/** Every declared server votes, and nobody else does. */
+/** Checks that the servers with a vote are exactly the declared ones. */
 export function judgeVotes(
   spec: ClusterSpec,
   { members, nodes }: Pick<ObservedCluster, 'members' | 'nodes'>,

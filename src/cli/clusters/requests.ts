@@ -27,7 +27,7 @@ export function withoutRequest<K extends 'hold' | 'rolloutAborted'>(
   return rest as ClusterRequests
 }
 
-/** With the step that a command is about to do. It stands in the hold of the command; where nobody holds, nobody waits. */
+/** Sets the step that a command is about to do. It is kept in the command's hold, so it needs one. */
 export function withEffect(requests: ClusterRequests, effect: OperationEffect | undefined): ClusterRequests {
   if (requests.hold === undefined) return requests
   const { effect: _before, ...hold } = requests.hold
@@ -41,7 +41,7 @@ export function withProgress(requests: ClusterRequests, operation: OperationAt):
   return { ...requests, hold: { ...hold, operation: { ...operation, ...behind(hold.operation, operation) } } }
 }
 
-/** One that was interrupted and is run again begins anew. */
+/** An interrupted operation that is run again starts from the beginning. */
 function behind(last: OperationAt | undefined, { name, sinceMs }: OperationAt): Pick<OperationAt, 'before'> {
   if (last?.name !== name || !isUnderWay(last, sinceMs)) return {}
   const { name: _, before = [], ...step } = last
@@ -49,8 +49,8 @@ function behind(last: OperationAt | undefined, { name, sinceMs }: OperationAt): 
 }
 
 /**
- * Changes what people have ordered under a name, and answers what stands now. Whoever is at work on the same database
- * sees it with its next look.
+ * Changes the stored requests of a name and returns them. A process that works on the same database sees the change at
+ * its next look.
  */
 export async function changeStoredRequests<Requests extends object>(
   store: Store,

@@ -11,9 +11,8 @@ import type { EngineOptions, Runtime } from '../runtime.ts'
 import { clusterTools } from './opened.ts'
 
 /**
- * Takes a snapshot of etcd because somebody asked the controller for one. Each call is made between passes, on what the
- * last of them saw. Whoever asked is not kept waiting for long: what takes its time goes on, and the list of backups
- * shows when it is there.
+ * Takes a snapshot of etcd on request through the controller. Each call runs between passes, on the result of the last
+ * one. The request is answered soon: a long snapshot goes on, and the list of backups shows it when it is done.
  */
 export async function takeSnapshot(
   runtime: Runtime,
@@ -31,7 +30,7 @@ export async function takeSnapshot(
       ...operator,
       perform: (...args) =>
         controller.betweenPasses(async () => {
-          // A pass since then may have begun to work on that very server.
+          // A pass in between may have started work on the same server.
           const still = planNow(controller, cluster)
           if (!('ok' in still) && still.step.target === planned.step.target) return operator.perform(...args)
           const message = 'ok' in still ? still.message : 'another server would do it by now; ask once more'

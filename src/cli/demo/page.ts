@@ -19,7 +19,7 @@ export interface TourPage {
   readonly controller: Controller
   /** The same engine; everything that it does is shown on the page. */
   readonly engine: Engine
-  /** A revision is in force from now on. */
+  /** Shows that croft follows this revision from now on. */
   inForce(commit: string, subject: string): void
 }
 

@@ -18,7 +18,7 @@ export interface Repository {
   subjectOf(commit: string): Promise<string>
 }
 
-/** Apart from whatever the person has configured for Git: no hook, no signing, no global setting takes part. */
+/** Ignores the person's Git configuration: no hook, no signing, no global setting takes part. */
 export async function createRepository(below: string): Promise<Repository> {
   const remote = path.join(below, 'infra.git')
   const directory = path.join(below, 'infra')

@@ -16,7 +16,7 @@ export interface Props {
   readonly repository: Repository
   readonly followed: FollowedRepository
   readonly engine: Engine
-  /** Shows on the page which commit is in force. */
+  /** Shows on the page which commit is followed. */
   readonly inForce: (commit: string, subject: string) => void
   /** Address of the page. */
   readonly page: string
@@ -38,7 +38,7 @@ export function createStage(given: Runtime, props: Props): Stage {
       if (runtime.signal.aborted) throw new SceneFailed('interrupted')
       const loaded = await props.followed.look(runtime.signal).catch((error: unknown) => {
         if (!(error instanceof CliError)) throw error
-        // Told once: whoever looks around may push what can be followed again.
+        // Fail once per message: a person who explores may push a correction later.
         if (error.message === toldWhy) return undefined
         toldWhy = error.message
         throw new SceneFailed(error.message)

@@ -84,7 +84,7 @@ function withoutBlankLines(text: string): string {
 const VMID = 114
 const LISTED_MS = 12_000
 
-/** Drift: what somebody changes outside Git is seen, shown and put right. */
+/** Drift: a change outside Git is seen, shown and undone. */
 const changedByHand: Scene = {
   title: 'Somebody changes a machine by hand: croft puts it right',
   async play(stage) {
@@ -212,7 +212,7 @@ export interface TourOptions {
   readonly after?: (stage: Stage) => Promise<void>
 }
 
-/** Plays every scene on one stage and cleans up, whatever happens. Throws SceneFailed when it did not get there. */
+/** Plays all scenes on one stage, and always cleans up. Throws SceneFailed if a scene does not reach its end. */
 export async function playTour(runtime: Runtime, options: TourOptions = {}): Promise<void> {
   const speed = options.speed ?? SPEED
   const directory = await ownFolder(tmpdir())

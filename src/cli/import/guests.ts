@@ -134,7 +134,7 @@ export async function draftGuests(
   return drafts
 }
 
-/** What a plan would still change besides writing the mark, in a line for each guest. Well imported, there is none. */
+/** Returns what a plan would still change besides the mark, a line per guest. Empty after a correct import. */
 export function stillDiffering(
   drafts: readonly { readonly guest: Undeclared; readonly draft: Draft }[],
   text: string,
@@ -197,8 +197,8 @@ type GuestFields = Readonly<Record<string, unknown>>
 type NamedFields = Readonly<Record<string, unknown>>
 
 /**
- * A Machine speaks of networks and storages by logical names, and of its host by the name of the Host. What the host
- * itself calls them is turned back into those; a name that nobody binds yet stays, and a note says what is missing.
+ * Turns names of the hypervisor into logical names of networks and storages, and its nodes into Hosts, as a Machine
+ * names them. A name without a binding stays, and a note says what is missing.
  */
 function withLogicalNames(
   fields: GuestFields,

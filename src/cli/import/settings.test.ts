@@ -11,7 +11,7 @@ import { printDrafts } from '../../source/foreign/draft.ts'
 import { createMemoryStore } from '../../store/memory.ts'
 import { CONNECTION, driverDeps, imported, loaded } from './testing/simulated.ts'
 
-/** Version 9 has no HA groups; how a pool was made and what a certificate's key is, nobody can read back. */
+/** Version 9 has no HA groups; the creation options of a pool and the key of a certificate cannot be read back. */
 const NOT_MADE = new Set(['ha-group', 'zfs-pool', 'certificate'])
 const MAKEABLE = DEFINITIONS.filter(({ name, rootOnly }) => rootOnly === undefined && !NOT_MADE.has(name))
 

@@ -38,7 +38,7 @@ function guarded(wire: Wire, forbidden: string | undefined): Wire {
   }
 }
 
-/** Runs `croft init` against a simulated datacentre; a person types these answers, or there is nobody. */
+/** Runs `croft init` against a simulated datacentre, with these answers or without a terminal. */
 async function init(
   words: readonly string[],
   answers?: readonly string[],

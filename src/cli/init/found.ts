@@ -59,7 +59,7 @@ async function unlessForbidden(list: ReturnType<Session['list']>): ReturnType<Se
   }
 }
 
-/** Whoever answers on one of these addresses, as far as a host can tell. */
+/** Returns which of these addresses answer, as seen from a host. */
 export async function whoAnswers(
   session: Session,
   host: string,

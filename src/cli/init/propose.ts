@@ -3,7 +3,7 @@ import { ipv4InNetwork, ipv4Network, ipv4Number, ipv4Text } from '../../kinds/fi
 import type { Found } from './found.ts'
 import type { ReadAnswer } from './question.ts'
 
-/** What a first estate could be on these hosts. Whatever is absent only a person can say. */
+/** What a first estate could be on these hosts. A field is absent if only a person can say it. */
 export interface Proposal {
   readonly bridge?: string | undefined
   readonly disks?: string | undefined
@@ -117,7 +117,7 @@ export function readRange(
     : { problem: `${taken.address} is ${taken.who}: choose a range without it` }
 }
 
-/** More than anybody needs to begin with, and few enough to ask whether somebody answers there. */
+/** More addresses than a first estate needs, and few enough to probe each of them. */
 const MOST = 254
 
 function within(address: string, { from, to }: FreeRange): boolean {

@@ -11,7 +11,7 @@ export interface InitQuestion<T> {
   readonly given: unknown
   /** `Bridge for the machines` */
   readonly words: string
-  /** What is taken when a person only presses Enter, or when nobody is asked. */
+  /** The default: taken if a person only presses Enter, or if there is no terminal. */
   readonly proposed?: string | undefined
   read(text: string): ReadAnswer<T>
 }
@@ -21,8 +21,8 @@ export type ReadAnswer<T> = { readonly is: T } | { readonly problem: string }
 const MOST_TRIES = 5
 
 /**
- * The answer, which `read` has accepted. A flag that is wrong is refused at once; a person is told what is wrong and asked
- * again. Where nobody can be asked and nothing is proposed, the error names the flag.
+ * Returns an answer that `read` accepts. A wrong flag is refused at once; a person sees the problem and is asked again.
+ * Without a terminal and a default, the error names the flag.
  */
 export async function answerTo<T>(runtime: Runtime, question: InitQuestion<T>, mayAsk: boolean): Promise<T> {
   const { flag, given, words, proposed } = question

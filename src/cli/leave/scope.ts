@@ -10,7 +10,7 @@ export interface LeaveScope {
   readonly what: string
   readonly clusters: readonly ClusterDeclaration[]
   readonly resources: readonly Resource[]
-  /** Reports whether a mark with this owner is meant, also one that Git declares no more. */
+  /** Reports whether a mark with this owner is in scope, even if Git no longer declares the owner. */
   covers(owner: ResourceKey): boolean
 }
 

@@ -90,8 +90,8 @@ function hasFailed(record: ResourceRecord): boolean {
 }
 
 /**
- * As `blindExit`, but for the API of a cluster that is held: nobody can look there until the hold is over, and the hold
- * says what to do about it.
+ * As `blindExit`, but ignores the API of a held cluster: it cannot be read until the hold ends, and the hold already
+ * says what to do.
  */
 function blindBeyondHeld(plan: Plan): ExitCode | undefined {
   const held = (plan.clusters ?? []).filter(({ decision }) => decision.holds.length > 0)

@@ -6,7 +6,7 @@ import { clean, type Style } from './text.ts'
 type ExplainedKind = Pick<Kind, 'kind' | 'apiVersion' | 'plural' | 'shortNames' | 'summary'>
 
 const DEPTH = 3
-/** A description that makes its line longer gets a line of its own. */
+/** A description goes on a separate line if its line would become longer than this. */
 const WIDTH = 100
 
 /**

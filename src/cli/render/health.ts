@@ -26,8 +26,8 @@ export interface HealthInput {
 }
 
 /**
- * Everything that the one judgement finds wrong, in this command's words: a resource or a cluster with its story, and
- * anything else as it was judged. What is to be done and is not done yet counts here as well: nobody is at work on it.
+ * Returns all troubles of the one judgement: a resource or a cluster with its explanation, others as judged. Pending
+ * changes count as well, because no controller is working on them.
  */
 export function withJudged(
   judged: readonly Trouble[],
@@ -134,7 +134,7 @@ export function renderTrouble({ key, what, sinceMs, why, next }: HealthProblem, 
   return `${lines.join('\n')}\n`
 }
 
-/** How much of a cluster may still be lost, in the words of somebody who must decide whether to get up. */
+/** Says how many more servers a cluster can lose: a person decides by it whether to get up at night. */
 export function votesOf({ observed }: Pick<ClusterPlan, 'observed'>): string {
   const margin = quorumMargin(observed)
   if (margin === 'unknown' || observed.members === 'unknown') return 'its votes cannot be seen'

@@ -2,7 +2,7 @@ import type { ChartObjectPreview, ChartPreview, Plan } from '../../model/plan.ts
 import { changeLine, type PlanView } from './plan-summary.ts'
 import { clean, type Style } from './text.ts'
 
-/** Of one chart no more lines than this are shown, unless calls are asked for. */
+/** Lines shown per chart, unless calls are asked for. */
 const MOST = 30
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const
@@ -43,7 +43,7 @@ export function chartSentence({ objects, total }: ChartPreview): string {
   return `the chart ${parts.join(', ')} of ${counted(total, 'object', 'objects')}`
 }
 
-/** What is to be said once of all charts of a plan. */
+/** Returns remarks about charts, each of them once per plan. */
 export function chartRemarks(plan: Plan): readonly string[] {
   const notRendered = plan.entries.flatMap(({ preview }) => preview?.chart?.notRendered ?? [])
   return [...new Set(notRendered.filter(({ why }) => why === 'no-helm').map(({ message }) => message))]

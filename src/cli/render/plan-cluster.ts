@@ -47,7 +47,7 @@ function isLost({ decision: { phase, holds } }: ClusterPlan): boolean {
   return phase === 'QuorumLost' || holds.some(({ guard }) => guard === 'quorum-unseen')
 }
 
-/** `Nodes: 3 to join, 1 to change.`: what the clusters of a plan come to, or came to. Empty when nothing was to be done. */
+/** `Nodes: 3 to join, 1 to change.`: the planned or finished changes of the clusters. Empty if there are none. */
 export function clusterCounts(looks: readonly ClusterPlan[], done = false): string {
   const all = looks.flatMap((look) => forecast(look))
   const count = (becomes: NodeForecast['becomes']) => all.filter((node) => node.becomes === becomes).length

@@ -149,7 +149,7 @@ function fingerprint({ action }: PlanEntry): string {
   )
 }
 
-/** Text of others in a table of markdown: nothing in it ends the cell, opens a tag or calls somebody. */
+/** Escapes untrusted text for a table of markdown: it must not end the cell, open a tag or mention a user. */
 function md(text: string): string {
   return cleanValue(text)
     .replaceAll('&', '&amp;')

@@ -4,12 +4,12 @@ import { chartLines } from './plan-chart.ts'
 import { changeLine, type PlanView } from './plan-summary.ts'
 import { clean, cleanValue, type Style } from './text.ts'
 
-/** Of a new thing no more lines than this are shown, unless its calls are asked for. */
+/** Lines shown for a new thing, unless its calls are asked for. */
 const MOST = 12
 
 /**
- * What the outside system itself says would come of an entry: why it would refuse, the fields of a new thing, and of a
- * change those that the system alters of itself, which nobody declared.
+ * Returns the outside system's own forecast of an entry: why it would refuse, the fields of a new thing, and the
+ * undeclared fields that it would change by itself.
  */
 export function previewLines({ action, preview }: PlanEntry, style: Style, view: PlanView): readonly string[] {
   if (preview === undefined) return []

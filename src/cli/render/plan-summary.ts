@@ -37,7 +37,7 @@ export function summarise(plan: Plan): PlanSummary {
   return {
     add: count('create') + replaced,
     change: count('update'),
-    // A node that is wiped or made anew is destroyed, whatever becomes of its machine.
+    // A node that is wiped or rebuilt counts as destroyed, even if its machine stays.
     destroy: count('delete') + replaced + disruption.destroyed,
     adopt: count('adopt'),
     forget: count('forget'),
@@ -79,7 +79,7 @@ export function planExit(plan: Plan): ExitCode {
   return hasSomethingToDo(plan) ? EXIT.differs : EXIT.ok
 }
 
-/** A connection that refuses us or cannot be reached: whatever else the plan says is not the whole truth. */
+/** Returns the exit code if a connection refused us or could not be reached: the plan is incomplete then. */
 export function blindExit(plan: Plan): ExitCode | undefined {
   if (plan.notes.some((one) => one.code === 'refused' && AUTHORITY.has(one.reason ?? 'Unauthorized'))) {
     return EXIT.unauthorized

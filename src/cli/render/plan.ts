@@ -225,7 +225,7 @@ function disruptionOf(summary: PlanSummary): string {
   return known ? '' : ` Disruption: ${shownDisruption(summary.disruption)}.`
 }
 
-/** What is done to whatever runs, a line for each thing. */
+/** Lists disruptions of running things, one line each. */
 function disruptionLines({ disruptions }: PlanSummary, style: Style): string {
   const shown = disruptions.slice(0, MOST_DISRUPTIONS)
   const more = disruptions.length - shown.length

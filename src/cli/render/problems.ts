@@ -37,7 +37,7 @@ function heaped(sorted: readonly Problem[]): readonly Heap[] {
   return [...heaps.values()].flatMap((heap) => (heap.length < HEAP ? heap.map((one): Heap => [one]) : [heap]))
 }
 
-/** A reference to something that is declared, and itself wrong, is no mistake of its own. */
+/** A reference to a declared but wrong object is no separate mistake: report only the object. */
 function withoutEcho(problem: Problem, all: readonly Problem[]): Problem {
   const [, kind, name, instance = ''] = /^there is no (\S+) (\S+)( \(for \S+\))?$/.exec(problem.message) ?? []
   if (problem.code !== 'unknown-reference' || kind === undefined) return problem

@@ -27,7 +27,7 @@ export interface Tracked {
 export interface Progress {
   readonly startedMs: number
   readonly tracked: ReadonlyMap<ResourceKey, Tracked>
-  /** What has not begun because it waits for something, by the sentence that says for what. */
+  /** Resources that wait, with the sentence that says what for. */
   readonly waiting: ReadonlyMap<ResourceKey, string>
   /** When a line was last shown, or a sign of life given. */
   readonly shownMs: number
@@ -96,7 +96,7 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
   return { progress: { ...progress, tracked, waiting, shownMs, reported: told }, lines: news }
 }
 
-/** A rollout is silent for the whole soak time of a node: whoever watches must see that nothing hangs. */
+/** A rollout is silent for the whole soak time of a node, so show what it waits for: it must not look stuck. */
 function waitOfCluster({ declaration, decision }: ClusterPlan): readonly (readonly [ResourceKey, string])[] {
   const [wait] = decision.waits
   const [step] = decision.steps
@@ -124,7 +124,7 @@ function repeatedLength(before: string, message: string): number {
   return message.startsWith(tail) ? tail.length : 0
 }
 
-/** So much of a sentence nobody wants to read twice. */
+/** A message that repeats at least this much of the last one is shortened to "as above". */
 const LONG = 60
 
 /** A sign of life for what has been silent for a while, so that a long import does not look like a hang. */

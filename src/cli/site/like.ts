@@ -11,7 +11,7 @@ import { CliError } from '../verb.ts'
 import { readSiteFile } from './site-file.ts'
 import { siteOfEstate } from './site-of-estate.ts'
 
-/** A site that the simulator is to be like, and the manifests that it comes from. */
+/** A site for the simulator to copy, and the manifests that it comes from. */
 export interface LikedSite {
   readonly site: Site
   /** How a file that the site names is shown. */
@@ -45,7 +45,7 @@ export async function readLiked(runtime: Runtime, place: string, connection?: st
   }
 }
 
-/** The one connection to Proxmox, or the one that somebody chose: a simulator is one datacentre. */
+/** Returns the only connection to Proxmox, or the chosen one: a simulator is one datacentre. */
 function connectionIn({ connections }: Estate, place: string, wanted: string | undefined): Connection {
   const all = connections.filter(({ driver }) => driver === 'proxmox')
   const named = wanted === undefined ? all : all.filter(({ name }) => name === wanted)

@@ -23,7 +23,7 @@ interface NotedStorage {
   readonly content: Set<string>
   /** GiB of declared disks by host. */
   readonly hosts: Map<string, number>
-  /** Somebody names it without a host. */
+  /** A declaration names it without a host. */
   everywhere: boolean
   fields: Readonly<Record<string, SettingValue>>
 }
@@ -153,7 +153,7 @@ function storageOf([name, { from, content, hosts, everywhere, fields }]: readonl
     ...(Array.isArray(fields.content) ? { content: fields.content.map(String) } : {}),
     bytes: Math.max(USUAL.storageBytes, gib * 2 * GIB),
     ...(fields.shared === true ? { shared: true } : {}),
-    // Every installation has `local`, whoever names it.
+    // Every installation has `local` on all hosts.
     ...(everywhere || name === 'local' ? {} : { hosts: [...hosts.keys()] }),
     from,
   }

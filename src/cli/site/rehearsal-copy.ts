@@ -28,7 +28,7 @@ export function checkCopyPlace(from: string, to: string, shown: string): void {
     throw new CliError(`${shown} is inside the directory that is copied. Name a directory outside it with --write.`)
 }
 
-/** A copy of the manifests that leads to the simulator: a directory of its own, with a state of its own. */
+/** Copies the manifests to a new directory with its own state, with edits that point them to the simulator. */
 export function writeCopy(from: string, to: string, edits: readonly DocumentEdit[], extra: string | undefined): void {
   cpSync(from, to, { recursive: true, filter: (file) => path.basename(file) !== '.git' })
   // From the last place to the first: an edit may change how many lines its document has.

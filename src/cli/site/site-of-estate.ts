@@ -11,8 +11,8 @@ import { existingGuest, type NamedDisk, namedVmids } from './named-guests.ts'
 import { createNotes, type Notes } from './notes.ts'
 
 /**
- * The site that these declarations take for granted: whatever they name and do not make themselves. What is only observed
- * or taken over is there as well. Pure.
+ * Returns the site that these declarations presuppose: all objects that they name and do not create, and those only
+ * observed or adopted. Pure.
  */
 export function siteOfEstate(
   estate: Pick<Estate, 'resources' | 'connections'>,
@@ -77,7 +77,7 @@ function noteHosts(
     const { node = name, bindings, connection: said } = spec as HostSpec
     const { networks, storages } = bindings
     const bound = Object.keys(networks).length + Object.keys(storages).length > 0
-    // A Host without bindings is a box of its own unless it says that it belongs to Proxmox.
+    // A Host without bindings is a separate box unless it says that it belongs to Proxmox.
     if (said === undefined ? !(only && bound) : said !== connection) continue
     notes.host(node, origin)
     for (const { bridge } of Object.values(networks)) notes.bridge(node, bridge, origin)

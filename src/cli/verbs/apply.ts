@@ -94,13 +94,13 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
       signal: runtime.signal,
       deadlineMs: askedMs ?? LIMITS.settleDeadlineMs + expectedMs(plan),
       onPass: (report) => live.onPass(partOf(report, only)),
-      // Whoever is asked takes time to answer: then everything is looked at again first.
+      // A person takes time to answer, so look at everything again before applying.
       ...(unasked ? { shown: whole } : {}),
       agreed: whole,
       ...(only === undefined ? {} : { only }),
     })
   } catch (error) {
-    // Whatever a signal cut short is no failure of its own.
+    // A failure after a signal is a result of the stop.
     throw runtime.signal.aborted ? new StoppedBySignal(IN_THE_MIDDLE) : error
   } finally {
     progress = await live.end()
@@ -133,7 +133,7 @@ function expectedMs(plan: Plan): number {
   return disruptionOf(plan).items.reduce((sum, { minutes }) => sum + minutes * 60_000, 0)
 }
 
-/** What came of the targets: whatever else differs is not what was asked for. */
+/** Returns the part of the report about the targets: other differences were not asked for. */
 function partOf(report: PassReport, only: ReadonlySet<ResourceKey> | undefined): PassReport {
   if (only === undefined) return report
   return {
@@ -144,7 +144,7 @@ function partOf(report: PassReport, only: ReadonlySet<ResourceKey> | undefined):
   }
 }
 
-/** To look asks nobody to stand aside. */
+/** A read-only look takes no lock. */
 const NOBODY = { close: async () => {} }
 
 async function confirm(runtime: Runtime, yes: boolean): Promise<void> {

@@ -75,7 +75,7 @@ async function listSessions(runtime: Runtime, options: Options): Promise<ExitCod
   return EXIT.ok
 }
 
-/** What somebody calls by its name alone is looked up among the things that the controller keeps. */
+/** Resolves a name without a kind among the controller's resources and clusters. */
 async function keyOf(runtime: Runtime, options: Options, resource: string): Promise<string> {
   const { rows, clusters } = resource.includes('/') ? {} : await ask(runtime, options, '/api/view', 'read')
   const known = [rows, clusters].flatMap((list) => (Array.isArray(list) ? (list as { key?: unknown }[]) : []))
@@ -85,7 +85,7 @@ async function keyOf(runtime: Runtime, options: Options, resource: string): Prom
 
 type Answer = Readonly<Record<string, unknown>>
 
-/** One call to the API, with the token of whoever asks. Without a body it only reads. */
+/** Makes one call to the API with the caller's token. Without a body it only reads. */
 async function ask(runtime: Runtime, options: Options, place: string, scopes: string, body?: object): Promise<Answer> {
   const url = controllerAt(options, runtime.env)
   const token = runtime.env.CROFT_TOKEN ?? ''

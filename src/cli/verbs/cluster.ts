@@ -17,7 +17,7 @@ import { operate } from './cluster/operate.ts'
 import { restore } from './cluster/restore.ts'
 import { noteOperation } from './machine/find.ts'
 
-/** Has a node leave its cluster and come back anew; the coordinator does it when everything else is well. */
+/** Orders a node to leave its cluster and rejoin fresh; the coordinator does it when everything else is well. */
 const replace: ClusterCommand = async (runtime, { cluster, state, words }) => {
   const [node] = words
   const nodes = [...cluster.spec.servers, ...cluster.spec.agents].map(({ name }) => name)
@@ -36,7 +36,7 @@ const replace: ClusterCommand = async (runtime, { cluster, state, words }) => {
   return EXIT.ok
 }
 
-/** Agrees to the removal of an etcd member that nobody stands behind. The quorum guard still has its say. */
+/** Agrees to the removal of an etcd member without a declared server. The quorum guard still applies. */
 const removeMember: ClusterCommand = async (runtime, { cluster, state, words }) => {
   const [id] = words
   if (id === undefined || !/^[0-9a-f]{1,16}$/.test(id)) {
@@ -55,7 +55,7 @@ const removeMember: ClusterCommand = async (runtime, { cluster, state, words }) 
   return EXIT.ok
 }
 
-/** Takes a person's word that a server which nobody can reach is dead. What croft believes of it is shown first. */
+/** Records a person's word that an unreachable server is dead. First shows what croft knows of it. */
 const forget: ClusterCommand = async (runtime, { cluster, estate, directory, state, words }, options) => {
   const [node] = words
   if (node === undefined)

@@ -143,7 +143,7 @@ async function perform(
   try {
     const settled = await engine.settle(estate, {
       givesUp: true,
-      // Whatever else differs from Git is not what the person was shown here.
+      // Apply only the deletion that was shown; other differences from Git stay.
       only,
       signal: runtime.signal,
       deadlineMs,

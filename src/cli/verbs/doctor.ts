@@ -146,7 +146,7 @@ export async function* examineNodes(
   }
 }
 
-/** Why nobody can get into a machine. One that does not exist yet is no fault: the next apply creates it. */
+/** Returns why a machine cannot be reached. One that does not exist yet is no fault: the next apply creates it. */
 export function closedTo(node: string, role: 'server' | 'agent', reach: NodeReach | undefined): Check {
   const about = { about: 'hosts', code: 'no-access' } as const
   if (reach?.machine.exists === 'no')

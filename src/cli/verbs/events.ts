@@ -19,7 +19,7 @@ const WATCH_MS = 500
 export const run: Verb = async (runtime, [resource], options) => {
   const real = realDirectory(runtime, String(options.dir))
   const file = stateOf(runtime, real, options)
-  // Whoever watches may have come before the first apply.
+  // `--watch` may start before the first apply has made the database.
   while (options.watch === true && !existsSync(file) && !runtime.signal.aborted)
     await runtime.clock.sleep(WATCH_MS, runtime.signal)
   await using store = closing(await openExisting(runtime, file))

@@ -44,7 +44,7 @@ async function exportSkeleton(
     declaration: (kind, called) => declarations.find((one) => one.kind === kind && one.name === called),
   })
   const place = (file: string) => path.resolve(runtime.cwd, target, file)
-  // Seen before anything is written: half a repository helps nobody.
+  // Check all files before writing one, so that no half repository is left.
   const there = files.find(({ path: file }) => existsSync(place(file)))
   if (there !== undefined)
     throw new CliError(`${path.join(target, there.path)} is there already. Nothing is overwritten.`)

@@ -148,8 +148,8 @@ const NAMED = 5
 const TOLD_ABOVE = new Set(['connection', 'check'] as const)
 
 /**
- * While a manifest has an error, nobody knows whether it declares what no other one does. Those entries are named and
- * not judged: neither their deletion nor the guard that holds it is anything to correct. Pure.
+ * Splits off entries that only a manifest with an error may declare. They are named and not judged: neither their
+ * deletion nor the guard that holds it needs a correction. Pure.
  */
 function ofReadable(estate: Estate, plan: Plan): { readonly judgeable: Plan; readonly undecided: readonly string[] } {
   if (estate.problems.every(({ severity }) => severity !== 'error')) return { judgeable: plan, undecided: [] }
@@ -172,7 +172,7 @@ function seenNow(
   return { ...atOnce(viewOf({ sources: [], estate, report, drifts, checks })), hosts }
 }
 
-/** What is off because somebody wants it off, and what is then left to judge. */
+/** Things that are off on request, and the rest to judge. */
 interface Resting {
   /** One line for each Power that is off. */
   readonly lines: readonly string[]
@@ -184,7 +184,7 @@ interface Resting {
   readonly isAskedOf: (probe: HealthCheckSpec['probe']) => boolean
 }
 
-/** A cluster that is off on request is healthy: what nobody can see in it then is nobody's trouble. Pure. */
+/** A cluster that is off on request is healthy: its unreadable objects are no trouble. Pure. */
 function atRest(plan: Plan, records: readonly ResourceRecord[], nowMs: number): Resting {
   const off = (plan.powers ?? []).filter(({ decision }) => decision.phase === 'Off')
   const connections = new Set(off.flatMap(connectionsOf))
@@ -216,7 +216,7 @@ function atRest(plan: Plan, records: readonly ResourceRecord[], nowMs: number): 
   }
 }
 
-/** The API of the cluster, and every hypervisor of which all declared hosts are off. */
+/** Returns the API of the cluster, and each hypervisor with all declared hosts off. */
 function connectionsOf({ declaration: { spec }, observed }: PowerPlan): readonly string[] {
   const hosts = Map.groupBy(spec.hosts, ({ connection }) => connection ?? '')
   const dark = [...hosts].flatMap(([connection, own]) =>

@@ -10,7 +10,7 @@ import { devices, facts, iommu, pools, smart } from './host/facts.ts'
 import { confirmed, hostNamed, type NamedHost, onHost } from './host/find.ts'
 import { noteOperation } from './machine/find.ts'
 
-/** A packet can be lost, and nobody answers it. */
+/** Attempts: a packet can be lost, and then no answer comes. */
 const TIMES = 3
 
 /** Wakes a host by its card. */

@@ -33,7 +33,7 @@ export const run: Verb = async (runtime, [from = '', place = ''], options) => {
   )
 }
 
-/** Manifests made of somebody else's files. What is wrong with them is shown, and they are written all the same. */
+/** Converts foreign files to manifests. Problems are shown, and the manifests are written all the same. */
 function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, options: Options): ExitCode {
   const { cluster, host, under } = options as {
     readonly cluster?: string
@@ -95,7 +95,7 @@ function filesAt(runtime: Runtime, place: string, { names }: ForeignFormat): rea
   }
 }
 
-/** A link in somebody else's repository may lead to a device or a pipe, which has no end. */
+/** A link in a foreign repository may lead to a device or a pipe, which has no end. */
 function boundedText(file: string): string {
   const found = statSync(file)
   if (!found.isFile()) throw new Error('it is neither a file nor a directory')

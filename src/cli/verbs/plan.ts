@@ -41,7 +41,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     savePlan(path.resolve(runtime.cwd, out), real, plan, loaded.estate.revision, targets)
     note(runtime, `Saved in ${out}. Perform exactly this plan with: croft apply ${out}`)
   }
-  // Of a thousand machines it is long: made only for whoever asks for it.
+  // Calls are made only on request: for a thousand machines they are long.
   const forPeople = output === undefined || output === 'wide'
   if (!forPeople) await writeData(runtime, output, planJson(plan, loaded.estate.revision))
   else {

@@ -47,7 +47,7 @@ export const run: Verb = async (runtime, words, options) => {
   }
 }
 
-/** A cluster that is off on request has no pods, and nothing is wrong with it. Undefined: nobody put it down. */
+/** Returns a message if the cluster is off on request: having no pods is right then. Undefined: it is on. */
 async function switchedOff(runtime: Runtime, { cluster, estate, state }: FoundCluster): Promise<string | undefined> {
   const power = estate.powers?.find(({ spec }) => spec.cluster === cluster.name)
   if (power === undefined) return undefined

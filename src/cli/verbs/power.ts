@@ -153,7 +153,7 @@ async function status(runtime: Runtime, asked: NamedPower, options: Options): Pr
   return EXIT.ok
 }
 
-/** A change that is under way is done by another process, or by nobody: only that one knows how long it has waited. */
+/** Finds who works on a change that is under way: another process, which alone knows its waits, or none. */
 async function whoIsAtWork(runtime: Runtime, { power, state }: NamedPower, { decision }: PowerPlan): Promise<AtWork> {
   if (decision.phase === 'Off') return { waits: new Map() }
   const locked = await runtime.lockState(state)
@@ -218,7 +218,7 @@ async function switchHere(
   const startedMs = runtime.clock.monotonicMs()
   const onPass = ({ events }: PassReport) => {
     for (const { key, message, type, reason } of events) {
-      // Of machines only what is begun: what they look like meanwhile is no news.
+      // For machines, show only the start: their states on the way are no news.
       const machine = key !== undefined && key !== power.key && only.has(key) && reason === 'Started'
       if (key !== power.key && !machine) continue
       const seconds = ((runtime.clock.monotonicMs() - startedMs) / 1000).toFixed(1).padStart(7)

@@ -16,7 +16,7 @@ import { CliError, UsageError, type Verb } from '../verb.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000
 
-/** The controller: follows Git, keeps everything as it says, serves the page, until somebody stops it. */
+/** Runs the controller until it is stopped: follows Git, reconciles, serves the page. */
 export const run: Verb = async (runtime, [source], options) => {
   const config = await configOf(runtime, source, options)
   const file = stateFile(runtime.env, sourcesIdentity(config.sources), config.state)
@@ -77,7 +77,7 @@ async function configOf(
   }
 }
 
-/** What is asked for on the command line is there now, or is a mistake: nobody waits for it. */
+/** A directory on the command line must exist now: its absence is a mistake. */
 function mustBeDirectory(runtime: Runtime, source: string): void {
   const found = statSync(path.resolve(runtime.cwd, source), { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return

@@ -10,7 +10,7 @@ import { CliError, EXIT, type Verb } from '../verb.ts'
 
 const EVENTS = 2_000
 
-/** Everything that somebody who helps needs to see, in one file, without secrets: nothing of the environment but names. */
+/** Collects what a helper needs to see in one file, without secrets: of the environment only names. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
@@ -59,8 +59,8 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
 }
 
 /**
- * Names and texts in it are of others, and whoever helps looks at it in a terminal: JSON leaves some characters as they
- * are that a terminal obeys, or that turn a line around. Escaped they mean the same.
+ * Escapes control characters. The bundle holds foreign texts and is read in a terminal, and JSON leaves some characters
+ * that a terminal obeys or that reverse a line. Escaped, they mean the same.
  */
 function printed(bundle: object): string {
   return JSON.stringify(bundle, undefined, 2).replaceAll(
@@ -69,7 +69,7 @@ function printed(bundle: object): string {
   )
 }
 
-/** A step without what it carries: parameters and files may hold what is nobody's business. */
+/** Removes the step's parameters and files, which may be private. */
 function shownStep({ step }: Intention): object {
   if (step.about !== undefined) return { verb: step.verb, summary: step.summary }
   const { method, path } = shownCall(step)

@@ -88,7 +88,7 @@ export const run: Verb = async (runtime, [what, name], options) => {
   }
 }
 
-/** The user of that name, or somebody whom a provider knows. */
+/** Returns the user of that name, or the one with a provider's identity. */
 async function personNamed(
   users: UsersFile,
   file: string,

@@ -83,7 +83,7 @@ function onlyOf(loaded: LoadedEstate, file: string): LoadedEstate {
   return { ...loaded, declarations, files: 1, ignored: leftAlone.length, leftAlone, expanded, estate }
 }
 
-/** Somebody who comes with a repository of another tool learns which command reads it. */
+/** Names the import command for documents of another tool. */
 export function renderImportable(documents: readonly LeftAloneDocument[], directory: string): readonly string[] {
   return FORMATS.flatMap(({ name, groups }) => {
     const { length } = groups === undefined ? [] : documents.filter(({ apiVersion }) => groups.test(apiVersion))
@@ -93,7 +93,7 @@ export function renderImportable(documents: readonly LeftAloneDocument[], direct
 
 const SHOWN = 12
 
-/** What was read and belongs to somebody else, by kind, most first: nothing is left out without a word. */
+/** Counts the skipped foreign documents by kind, most frequent first, so that nothing is skipped silently. */
 export function renderLeftAlone(documents: readonly LeftAloneDocument[]): readonly string[] {
   const counts = new Map<string, number>()
   for (const { apiVersion, kind, note } of documents) {

@@ -23,8 +23,8 @@ interface CheckState {
 }
 
 /**
- * Runs the health checks that the manifests declare, each at its own pace. A check that fails once has not failed yet,
- * except `atOnce`, for whoever looks a single time.
+ * Runs the health checks that the manifests declare, each at its own interval. A check counts as failed after several
+ * failures, or after the first with `atOnce`, for a single look.
  */
 export function createChecks(clock: Clock, ask: AskCheck, { atOnce = false } = {}): Checks {
   const states = new Map<string, CheckState>()

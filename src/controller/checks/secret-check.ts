@@ -12,8 +12,8 @@ export interface MissingSecret {
 }
 
 /**
- * Opens every secret that the estate names, before anything is written: a file that cannot be decrypted must not be
- * found out about when half of a cluster stands. Each is opened once, whoever needs it.
+ * Opens each secret that the estate names once, before anything is written: a file that cannot be decrypted must not be
+ * discovered when half of a cluster stands.
  */
 export async function missingSecrets(
   estate: Pick<Estate, 'connections' | 'resources'>,

@@ -23,8 +23,8 @@ export function readPrints(text: string | undefined): SecretPrints | undefined {
 }
 
 /**
- * A keyed hash of all secrets that each resource needs. Without the key, which is not in the database, nobody can try
- * out guesses. What cannot be opened now is left out: it says nothing about a change.
+ * Returns a keyed hash of all secrets that each resource needs. The key is not in the database, so guesses cannot be
+ * tried out on it. Secrets that cannot be opened now are left out: they do not show a change.
  */
 export async function printSecrets(
   estate: Pick<Estate, 'resources'>,
@@ -55,8 +55,8 @@ export async function printSecrets(
 }
 
 /**
- * Compares with what was remembered. A secret that is seen for the first time is only remembered: it may be in force
- * already, and a lost database must not send everything anew. Pure; answers the same object when nothing changed.
+ * Compares with the stored hashes. A new secret is only stored: it may be in use already, and a lost database must not
+ * resend everything. Pure; returns the same object if nothing changed.
  */
 export function notePrints(
   before: SecretPrints | undefined,

@@ -33,11 +33,11 @@ interface MomentTrack extends Omit<CourseTrack, 'bars'> {
 export interface Moment {
   readonly key: ResourceKey
   readonly atMs: number
-  /** When it began, where whoever does it wrote that down. */
+  /** When it started, if the process that does it recorded that. */
   readonly fromMs?: number
   /** Absent: nothing is under way. */
   readonly about?: Pick<Course, 'purpose' | 'title'>
-  /** Nobody sees what happens: what is under way goes on, and nothing new begins. */
+  /** The API cannot be read: running work goes on, and nothing new starts. */
   readonly blind?: true
   readonly tracks: readonly MomentTrack[]
   readonly votes?: Omit<CourseVotes, 'atMs'>
@@ -219,7 +219,7 @@ function workOn({ kube }: ObservedNode) {
   return typeof kube === 'object' ? kube.work : undefined
 }
 
-/** A node under work without a step of its own: before the change it is drained, after it K3s restarts, then we wait. */
+/** Returns the bar of a node between steps: drained before the change, then K3s restarts, then waiting. */
 function workBar(
   node: ObservedNode,
   changed: boolean,
@@ -252,7 +252,7 @@ function isAway(k3s: ObservedNode['k3s']): boolean {
 function votesOf(observed: ObservedCluster, servers: ReadonlySet<string>): Moment['votes'] {
   const { members } = observed
   if (members !== 'unknown') {
-    // A Node says Ready for a while after its K3s was stopped: whoever looks at the machine knows better.
+    // A Node stays Ready for a while after its K3s was stopped; the machine itself shows the truth.
     const away = new Set(observed.nodes.flatMap(({ name, k3s }) => (isAway(k3s) ? [name] : [])))
     const judged = members.map((member) => (away.has(member.node) ? { ...member, up: 'no' as const } : member))
     const { voters, up, majority: needed } = quorum(judged)

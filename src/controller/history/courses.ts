@@ -34,7 +34,7 @@ function goesOn(last: Course, about: NonNullable<Moment['about']>, atMs: number)
   return !last.over && (last.purpose === 'change' || about.purpose === 'change')
 }
 
-/** After a silence of ours nobody knows how long the last step took: it ends where it was last seen. */
+/** Ends the last step where it was last seen, if the gap is too long to know when it ended. */
 function afterGap(course: Course, atMs: number): Course {
   if (atMs - course.seenMs <= LIMITS.historyGapMs) return course
   const { seenMs } = course
@@ -122,7 +122,7 @@ function replaced(courses: readonly Course[], old: Course, now: Course): readonl
   return courses.map((course) => (course === old ? now : course))
 }
 
-/** A few of each cluster and Power, and none of the clusters that nobody has seen for the longest. */
+/** Keeps a few courses of each cluster and Power, and drops the keys that were not seen for the longest time. */
 function bounded(courses: readonly Course[]): readonly Course[] {
   const counts = new Map<string, number>()
   return courses.filter(({ key }) => {

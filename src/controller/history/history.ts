@@ -59,7 +59,7 @@ export async function openHistory(clock: Clock, store: Kept, epoch: number): Pro
   return {
     async note(view, seen) {
       const atMs = clock.now()
-      // A clock that was set back, or a long silence: how it was in between nobody knows.
+      // After a clock set back or a long gap, the state in between is unknown.
       const known = last !== undefined && atMs > last.atMs && atMs - last.atMs <= LIMITS.historyGapMs
       if (last !== undefined && known) {
         health.count(last.view, last.atMs, atMs)

@@ -26,7 +26,7 @@ export interface NoticeRules {
   readonly afterMs: number
   /** So many troubles are followed at once. */
   readonly most: number
-  /** Reports whether a trouble that is not there is over. If not, nobody knows. */
+  /** Reports whether an absent trouble is over. If not, its state is unknown. */
   isOver(trouble: NotifiedTrouble): boolean
 }
 
@@ -38,8 +38,8 @@ export interface Notices {
 }
 
 /**
- * Returns what to tell a receiver now. A trouble is told once, when it has lasted a while, and its end once, when it has
- * been over for as long. A trouble of which nothing is known stays as it was. Pure.
+ * Returns what to tell a receiver now. A trouble is told once, when it has lasted a while, and its end once, when it
+ * has been over for as long. A trouble with an unknown state stays as it was. Pure.
  */
 export function nextNotices(
   before: readonly NotifiedTrouble[],
@@ -76,7 +76,7 @@ export function nextNotices(
   return { notified, messages: messages.toSorted((a, b) => a.atMs - b.atMs), dueMs }
 }
 
-/** A trouble that is there. The end that nobody was told of did not last. */
+/** Returns the entry of a present trouble. An end that was not told yet is dropped: it did not last. */
 function standing(
   was: NotifiedTrouble | undefined,
   { id, sort, about, title, text }: Trouble,
@@ -91,7 +91,7 @@ function standing(
   return waiting === undefined ? one : { ...one, waiting }
 }
 
-/** With too many troubles at once, those that nobody was told of yet wait for their turn. */
+/** With too many troubles at once, keeps the notified ones first, so that their end is told. */
 function bounded(all: readonly NotifiedTrouble[], most: number): readonly NotifiedTrouble[] {
   if (all.length <= most) return all
   const order = (one: NotifiedTrouble) => Number(!one.notified) + Number(!one.notified && one.waiting === undefined)

@@ -80,7 +80,7 @@ function isClusterOver(id: string, { name, decision, observed, operation }: Clus
   if (id === `operation/${name}`) return operation === undefined
   if (id === `operation-stopped/${name}`) return operation?.stopped !== true
   if (observed.api !== 'yes' || decision.phase === 'Unknown') return false
-  // One trouble stands for several causes, and objections take its place in the list.
+  // One trouble covers several causes, and objections replace it in the list.
   if (id !== `cluster/${name}`) return true
   return !UNWELL_PHASES.has(decision.phase) && !decision.nodes.some(({ phase }) => UNWELL_NODES.has(phase))
 }

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Estate } from '../../model/estate.ts'
 
 /**
- * The estate of a pull request, without what would make croft speak to a place that is not in force: anybody may open
- * one, and a plan asks the world with our tokens. A connection, the boxes of a cluster or a Power that is new or written
- * otherwise is not planned before it is merged; its name is in `left`. Pure.
+ * Returns the estate of a pull request without new or changed ways to the world: everyone may open a pull request, and
+ * a plan uses our tokens. A new or changed connection, cluster with boxes, or Power is not planned before it is merged;
+ * its name is in `left`. Pure.
  */
 export function withKnownWays(
   wanted: Estate,

@@ -27,7 +27,7 @@ const proxmox = (host: string) =>
 
 const errorsIn = ({ problems }: Plan) => problems.filter(({ severity }) => severity === 'error').length
 
-/** A repository with a branch that is followed and requests that the forge keeps under refs of its own. */
+/** Makes a repository with a followed branch, and pull requests under the forge's refs. */
 function repository(name: string) {
   const directory = path.join(scratch, name)
   const git = (...args: readonly string[]) =>
@@ -187,7 +187,7 @@ for (const forge of ['github', 'gitlab', 'gitea'] as const) {
       'one comment, not one for each push',
     )
 
-    // A restart remembers; a new commit in force makes the comment old.
+    // A restart keeps the memory; a new current commit makes the comment stale.
     const again = it.make()
     assert.deepEqual(await again.look(state, signal), [])
     it.git('checkout', '--quiet', 'main')

@@ -69,8 +69,8 @@ export interface PreviewDeps {
 const remembered = z.record(z.string(), z.string())
 
 /**
- * Looks at the open pull requests of each source and writes under each what merging it would do: once for every head
- * and every commit in force, by one comment that is renewed.
+ * Looks at the open pull requests of each source and comments on each what merging it would do: once per head and
+ * current commit, by updating one comment.
  */
 export function createPreviews(deps: PreviewDeps): Previews {
   const { clock, sources, send } = deps
@@ -123,7 +123,7 @@ export function createPreviews(deps: PreviewDeps): Previews {
         : Math.min(Number.POSITIVE_INFINITY, ...due.values()),
   }
 
-  /** Notes which requests have no comment for their head and for what is in force. */
+  /** Notes which requests lack a comment for their head and the current commit. */
   async function listen(
     source: PreviewedSource,
     base: string,

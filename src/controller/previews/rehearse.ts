@@ -4,7 +4,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { NewEvent } from '../../model/record.ts'
 
-/** A twin of what is there, in a time of its own. */
+/** A simulated copy of the estate with its own clock. */
 export interface Twin {
   readonly clock: Clock
   /** Lets the twin's time pass until the promise is settled. */
@@ -49,7 +49,7 @@ export async function rehearse(engine: Engine, twin: Twin, estate: Estate, signa
       if (margin !== undefined) margins.set(name, Math.min(margins.get(name) ?? margin, margin))
     }
   }
-  // A restart is over between two passes: what was down is seen only by whoever looks more often.
+  // A restart is over between two passes: sample more often to see that the machine was down.
   const over = new AbortController()
   const watching = (async () => {
     while (!over.signal.aborted) {

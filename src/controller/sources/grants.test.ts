@@ -334,7 +334,7 @@ test('[S-06] secrets of the controller and of other sources are out of reach', a
   assert.equal(await lent.read?.('only.yaml'), undefined, 'nor does anybody use what lies in a source with a grant')
 })
 
-/** `lab` asks for it in text that croft reads only when it makes the machine, or has it from a class of somebody else. */
+/** `lab` names the secret in text that is read only when the machine is made, or through a class of another source. */
 test('[S-31] a reference to a secret counts wherever it stands: in text, in a class, in a cluster', () => {
   const grant = grantFor({ templates: ['Image/noble'], secrets: ['env:LAB_*'] })
   const inText = (reference: string) =>
@@ -496,7 +496,7 @@ test('[S-06] a whole run with two sources: the guest has its machine, and nothin
       'lab:EnvironmentVM/db outside-grant',
     ])
 
-    // What the administrator gives up is not for the guest to have under a new name: it gets one of its own.
+    // A key that the administrator gives up does not pass to the guest under a new name: the guest gets a new one.
     const { 'machines/app.yaml': app = '', ...rest } = ADMIN
     admin = { files: rest, commit: 'd'.repeat(40) }
     const copy = app.replace('metadata: {name: app}', 'metadata: {name: lab-app}')

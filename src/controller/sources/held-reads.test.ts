@@ -89,7 +89,7 @@ const errorsOf = ({ problems }: Estate) =>
 
 const notGranted = (estate: Estate) => errorsOf(estate).filter((one) => one.includes('is not granted'))
 
-/** Which paths of which cluster an engine asks for, when it plans this. */
+/** Returns the paths that an engine reads from each cluster to plan this estate. */
 async function asked(estate: Estate, object: object = { data: { region: 'attic' } }, fail = () => {}) {
   const clock = createVirtualClock(1_000_000)
   const paths: string[] = []

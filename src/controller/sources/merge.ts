@@ -10,7 +10,7 @@ import { outsideGrant } from '../../plan/grants.ts'
 import { estateUidOf } from '../../plan/link.ts'
 import { changedRevision, type DeclaringSource, type Revision } from '../../source/git/revision.ts'
 
-/** A source's revision that is in force. */
+/** A source's current revision. */
 export interface InForce {
   readonly source: string
   readonly revision: Revision
@@ -19,9 +19,9 @@ export interface InForce {
 }
 
 /**
- * Several sources as one revision. Where two of them declare the same thing nobody can say which is meant: neither is
- * followed, and neither counts as gone; but what a source that is held to a grant declares takes nothing from one that is
- * not. Each place has the name of its source. Pure but for reading files.
+ * Merges several sources into one revision. If two of them declare the same object, neither is followed and neither
+ * counts as removed; but a source with a grant cannot disable an object of one without. Each place has the name of its
+ * source. Pure but for reading files.
  */
 export function mergeRevisions(given: readonly InForce[]): Revision {
   return atOnce(merging(given))
@@ -36,12 +36,12 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
   const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
   const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
   const problems: Problem[] = []
-  /** Clusters are found by their name alone, whatever namespace they are in: a name is claimed as a key is. */
+  /** Clusters are found by their name alone, in any namespace: claim a name like a key. */
   const named = new Map<string, ResourceKey>()
   /** Keys that two sources declare, with the grant of one where both have one. */
   const twice = new Map<ResourceKey, Grant | undefined>()
   for (const part of parts) {
-    // Whoever may do everything was asked before: what is theirs by now stays theirs.
+    // Sources without a grant come first: their keys are not available to those with one.
     const foreign = part.grant === undefined ? new Map() : new Map(owner)
     problems.push(...part.revision.problems.map((problem) => reportedBy(part, problem, foreign)))
     for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
@@ -80,7 +80,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
   const sourcesOf = new Map(parts.map((part) => [part, sourceIn(part)]))
   const waiting = parts.flatMap(({ revision }) => revision.waiting ?? [])
   return {
-    // Merged anew: whatever comes to light is held to the grant of its source.
+    // Merge again, so that late documents are held to the grant of their source.
     ...(parts.some(({ revision }) => revision.settle !== undefined)
       ? {
           waiting,
@@ -129,7 +129,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     unreadableOf: (key) => {
       if (twice.has(key)) return twice.get(key)
       const broken = parts.filter((part) => brokenOf(part, owner).includes(key))
-      // Where one of them may do everything, nobody can say what it declared by that name.
+      // If a source without a grant is among them, its unread objects may have any name.
       return broken.some(({ grant }) => grant === undefined) ? undefined : broken[0]?.grant
     },
     locate: (declaration, path) => {
@@ -163,8 +163,8 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
 }
 
 /**
- * What was seen, as far as this source may see it: with a grant only what was read for it, and what is there of its own
- * declarations. Their names alone are no proof: it may declare what another source has by now.
+ * Returns the observed objects that this source may see: with a grant, only those read for it and those of its
+ * declarations. Names alone are no proof: it may declare a name that another source has.
  */
 function seenBy(
   part: InForce,
@@ -200,8 +200,8 @@ function sourceIn(part: InForce): DeclaringSource {
 }
 
 /**
- * `home:secrets.yaml` is a file of that source, and where it has none, the one that another source has; a source that is
- * held to a grant has its own files alone, and nobody else has them.
+ * Reads `home:secrets.yaml` from that source, or from another one if it lacks the file. A source with a grant reads
+ * only its own files, which are closed to the others.
  */
 async function readFrom(parts: readonly InForce[], file: string): Promise<string | undefined> {
   const named = parts.find(({ source }) => file.startsWith(`${source}:`))
@@ -282,8 +282,8 @@ function plain(declaration: Declaration, { code, path, message, hint, severity }
 }
 
 /**
- * What a source wrote, with its encrypted files named as its own: `secrets.yaml` of `home` is `home:secrets.yaml`, whatever
- * other sources have under that path. Pure.
+ * Prefixes encrypted files with their source: `secrets.yaml` of `home` becomes `home:secrets.yaml`, so that an equal
+ * path in another source is not taken. Pure.
  */
 function ofSource(spec: unknown, source: string): unknown {
   if (spec === null || typeof spec !== 'object') return spec

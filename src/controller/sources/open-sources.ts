@@ -97,9 +97,9 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
 }
 
 /**
- * Whatever is new comes with the manifests that its add-ons have elsewhere. What could not be fetched is asked for again,
- * ever more seldom, and the revision is new once more when it has come. Who is held to a grant has nothing fetched for
- * what is outside of it, nor from anywhere but the places that are granted.
+ * Adds remote manifests of add-ons to each new revision. A failed fetch is retried with growing delay, and its arrival
+ * makes the revision new again. For a source with a grant, fetches only for what its grant allows, and only from
+ * granted places.
  */
 function fetching(
   followed: RepositoryFollower,

@@ -24,8 +24,8 @@ import { mergeRevisions } from './merge.ts'
 import { createSourceKeys } from './source-keys.ts'
 
 /*
- * Two tenants and an administrator, each with a secret of its own in an encrypted file and in an encrypted Secret. Each
- * tenant copies files of the others byte for byte, names them under every path that it can think of, and refers to them in
+ * Two tenants and an administrator, each with its secret in an encrypted file and in an encrypted Secret. Each tenant
+ * copies files of the others byte for byte, names them under every path that it can think of, and refers to them in
  * every form. Nothing that is made for one source may hold, and no page, notice, error or problem may tell, a secret of
  * another.
  */
@@ -209,7 +209,7 @@ test('[S-47] no secret of one source is ever in what is made for another, nor in
       }
       for (const [where, what] of Object.entries(told))
         for (const one of OWNERS) assert.ok(!JSON.stringify(what).includes(canary(one)), `${where} of ${one}`)
-      // What is made: of each guest every secret that it would get is of its own source.
+      // Each guest may get secrets only from the source that declares it.
       let given = 0
       for (const { key, desired } of estate.resources) {
         const mine = OWNERS.find((one) => key.startsWith(`Machine/${one}-`)) ?? 'admin'

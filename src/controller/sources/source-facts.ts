@@ -5,17 +5,17 @@ import type { Revision } from '../../source/git/revision.ts'
 
 /** What is known of one source, as plain data. Each cause of trouble has its own place: none hides another. */
 export interface SourceFacts {
-  /** In force. */
+  /** The current one. */
   revision?: Revision
   facts?: CommitFacts
-  /** Read, and not in force: what came last, or what waits until it is whole. */
+  /** Read but not followed: the newest, or one that waits until it is whole. */
   waiting?: {
     readonly revision: Revision
     readonly facts?: CommitFacts
     /** Nothing is wrong with it: it waits for a person. */
     readonly whole?: boolean
   }
-  /** Why the newest commit is not in force. A look that does not reach the source leaves it. */
+  /** Why the newest commit is not followed. A look that fails to reach the source keeps it. */
   trouble?: RepositoryProblem
   /** Why the last look did not reach the source. */
   away?: RepositoryProblem
@@ -49,7 +49,7 @@ export function nextFacts(before: SourceFacts, happening: SourceHappening): Sour
       return { ...before, trouble: happening.problem }
     case 'accepted': {
       const { waiting, facts: _facts, trouble, ...rest } = before
-      // Of a revision of which the good parts came into force, what is wrong stays beside it.
+      // With `keepGoing`, the trouble of a partly followed revision stays beside it.
       const over = trouble?.commit === happening.revision.id
       return {
         ...rest,
@@ -64,7 +64,7 @@ function looked(before: SourceFacts, saw: Followed): SourceFacts {
   const { away: _away, ...reached } = before
   switch (saw.is) {
     case 'same': {
-      // The newest is in force: what was wrong with another one is gone with it.
+      // The newest commit is followed, so trouble with another one is over.
       const { trouble: _trouble, ...calm } = reached
       return reached.waiting === undefined ? calm : reached
     }

@@ -4,20 +4,20 @@ import type { AgeIdentities } from '../../source/secrets/sops-file.ts'
 /** What matters of a source here. */
 export interface KeyHolder {
   readonly name: string
-  /** The file of its own age keys. */
+  /** File with the source's age keys. */
   readonly age?: string | undefined
   readonly grant?: unknown
 }
 
 export interface KeyFiles {
-  /** The keys of whoever runs croft, wherever sops would look for them. */
+  /** The keys of croft's operator, from the places where sops looks. */
   common(): Promise<AgeIdentities>
   in(file: string): Promise<AgeIdentities>
 }
 
 /**
- * Which keys open an encrypted file: those of the source that it lies in. Whoever can write to a repository can copy any
- * encrypted file into it, so a source with a grant has nobody's keys but its own, and they are nobody else's.
+ * Chooses the keys for an encrypted file: those of its source. Everyone who can write to a repository can copy any
+ * encrypted file into it, so a source with a grant uses only its own keys, and no other source uses them.
  */
 export function createSourceKeys(
   sources: readonly KeyHolder[],

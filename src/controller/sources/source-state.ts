@@ -23,9 +23,9 @@ export interface Source {
   readonly keepGoing?: boolean
   /** What is new comes into force when a person approves its plan. */
   readonly manual?: boolean
-  /** Each object stands for itself: a wrong one is refused by name and takes nothing from the others. */
+  /** Objects are independent: a wrong one is refused by name and does not affect the others. */
   readonly alone?: boolean
-  /** Begins to follow it, from the commit that was in force when we were last here. */
+  /** Starts to follow it, from the commit that was followed before this process started. */
   open(options: {
     readonly lastGood?: string
     mayReturnTo(commit: string): boolean
@@ -102,7 +102,7 @@ export function putInForce(state: SourceState, revision: Revision): void {
   delete state.plan
 }
 
-/** Why a revision is not in force, in one line; the places are beside it. */
+/** Says in one line why a revision is not followed; the places are beside it. */
 export function notWhole(state: SourceState, problems: readonly Problem[]): RepositoryProblem {
   const [first] = problems
   const place = first === undefined ? '' : `, the first at ${showOrigin(first.origin)}: ${first.message}`
@@ -117,7 +117,7 @@ export function notWhole(state: SourceState, problems: readonly Problem[]): Repo
   }
 }
 
-/** What counts now, of every source of which something has been read. */
+/** Returns the current revisions of the sources that have been read. */
 export function inForceOf(states: readonly SourceState[]): readonly InForce[] {
   return states.flatMap(({ source: { name, grant }, revision }) =>
     revision === undefined ? [] : [{ source: name, revision, ...(grant === undefined ? {} : { grant }) }],
@@ -153,7 +153,7 @@ function waitingView(
   }
 }
 
-/** What is wrong in revisions that are not in force, each place with the name of its source where there are several. */
+/** Returns the problems of revisions that are not followed. With several sources, each place names its source. */
 export function keptProblems(states: readonly SourceState[]): readonly Problem[] {
   return states.flatMap(({ source, trouble: kept }) =>
     (kept?.problems ?? []).map((problem) => {

@@ -17,12 +17,12 @@ const COMMITS = 'controller/commits'
 
 type ErrorsIn = (parts: readonly InForce[]) => Promise<readonly Problem[]>
 
-/** The sources of a controller: what is in force of each, and what came of the last looks. */
+/** The sources of a controller: the current revision of each, and the results of the last looks. */
 export interface Sources {
   readonly states: readonly SourceState[]
   /**
-   * Looks at those that are due, and puts in force what is whole, by the errors that are in several revisions together.
-   * True: something new is in force. Undefined: none was due, or it was stopped.
+   * Looks at those that are due and follows the whole ones, judged by the errors of all revisions together. Returns
+   * true if a new revision is followed; undefined if none was due or the look was stopped.
    */
   look(signal: AbortSignal, errorsIn: ErrorsIn): Promise<boolean | undefined>
   /** The newest commits that came into force. */
@@ -46,7 +46,7 @@ export interface SourcesDeps {
   tell(events: readonly NewEvent[]): Promise<void>
 }
 
-/** Begins to follow every source, from the commit that was in force when we were last here. */
+/** Starts to follow all sources, from the commits that were followed before this process started. */
 export async function openSourceStates({ clock, store, epoch, counters, ...deps }: SourcesDeps): Promise<Sources> {
   /** Consents of people to a commit, by `source@commit`. Each ends when its commit comes into force: coming back to it needs another. */
   const mayReturn = new Set<string>()
@@ -84,13 +84,13 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     await store.appendAudit({ atMs, actor, from: 'git', what: 'commit', subject: commit, outcome: 'done', message })
   }
 
-  /** A look that is on its way may have begun too early. */
+  /** A running look may have started too early, so look again. */
   const want = (state: SourceState): void => {
     note(state, { is: 'wanted' })
     state.dueMs = clock.monotonicMs()
   }
 
-  /** A commit in force is read again after a restart, and when something that it names has come: nobody is asked again. */
+  /** The current commit needs no second consent when it is read again: after a restart, or when a fetch arrives. */
   const consented = ({ source: { name, manual = false }, revision }: SourceState, commit: string): boolean =>
     !manual || commit === (revision?.id ?? begunAt.get(name)) || approved.has(`${name}@${commit}`)
 
@@ -167,7 +167,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
       }
       if (fresh) allowed++
       if (enforced === allowed) return false
-      // What cannot be put in force now is tried again at the next turn, and so is what is allowed meanwhile.
+      // Retry at the next turn what cannot be followed now, and take up consents given meanwhile.
       const upTo = allowed
       const changed = await enforce(errorsIn)
       enforced = upTo
@@ -187,7 +187,7 @@ const schema = z.array(
   }),
 )
 
-/** The commits that were in force, as they were kept. What cannot be read counts as none: Git has them all. */
+/** Returns the stored list of followed commits. An unreadable one counts as empty: Git has all commits. */
 export function readCommits(text: string | undefined): readonly CommitView[] {
   const commits = schema.safeParse(jsonIn(text ?? '')).data ?? []
   return commits.map(({ seenMs, ...rest }) => (seenMs === undefined ? rest : { ...rest, seenMs }))

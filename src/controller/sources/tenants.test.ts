@@ -237,7 +237,7 @@ test('[S-49] a tenant sends croft nowhere: a Notification, a HealthCheck or a Po
       { source: 'lab', revision: readTexts({ 'a.yaml': text }), grant: { ...grant, kinds: [...grant.kinds, kind] } },
       { source: 'admin', revision: readTexts(ADMIN) },
     ])
-    // Not even where somebody wrote the kind into the grant by hand.
+    // Not even if the grant names the kind.
     assert.ok(!revision.declarations.some((one) => one.kind === kind), kind)
     const estate = link(revision, { findKind, problemAt: revision.problemAt })
     assert.deepEqual([estate.checks, estate.powers], [undefined, undefined])

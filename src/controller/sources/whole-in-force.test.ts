@@ -44,7 +44,7 @@ test('[D-05] one wrong object in a commit keeps the last good one in force: show
   assert.deepEqual(harness.writes, [])
   assert.equal(harness.heard.filter(({ reason }) => reason === 'SourceTrouble').length, 1, 'told once')
 
-  // The machine whose file is wrong is healed by what was in force.
+  // The current revision repairs the machine with the wrong file.
   const guest = harness.datacentre.world.guests.get(201)
   assert.ok(guest)
   guest.config.set('memory', '1024')

@@ -1,11 +1,11 @@
 import type { Problem } from '../../model/declaration.ts'
 import type { InForce } from './merge.ts'
 
-/** A revision that was read and is not in force yet. */
+/** A revision that was read and is not followed yet. */
 export interface RevisionCandidate extends InForce {
   /** Its good parts count although others are wrong. */
   readonly keepGoing: boolean
-  /** Each of its objects stands for itself: what is wrong with one takes nothing from the others. */
+  /** Objects are independent: an error in one does not affect the others. */
   readonly alone?: boolean
 }
 
@@ -17,9 +17,9 @@ export interface Whole {
 }
 
 /**
- * A revision comes into force whole or not at all: with one error in it, what was in force stays. Where nothing whole
- * was in force before, or a person wants it so, it is followed as far as it can be. It also waits where it would break
- * what another source declares, but no source that is held to a grant keeps back one that is not. Pure.
+ * Follows revisions whole: with an error in a revision, the current one stays. Without a whole current one, or with
+ * `keepGoing`, it is followed as far as it can be. A revision also waits if it would break the declarations of another
+ * source, but a source with a grant cannot hold back one without. Pure.
  */
 export async function wholeOnly(
   inForce: readonly InForce[],

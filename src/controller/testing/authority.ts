@@ -2,7 +2,7 @@ import { createKeyPair, issueCertificate, privateKeyPem } from '../../lib/x509.t
 
 const DAY_MS = 86_400_000
 
-/** An authority of its own for one test, and a certificate for `localhost`, 127.0.0.1 and more names that it signed. */
+/** Makes a CA for one test, and a certificate for `localhost`, 127.0.0.1 and the names, signed by it. */
 export function localCertificate(...names: readonly string[]): {
   readonly ca: string
   readonly cert: string

@@ -23,7 +23,7 @@ export function gitServerMissing(): string | undefined {
   return existsSync(BACKEND) || process.env.CI !== undefined ? undefined : `${BACKEND} is missing`
 }
 
-/** Serves the bare repositories of a directory, to whoever knows the token or, without one, to everybody; they may be pushed to. With a name, at the port that https has. */
+/** Serves a directory's bare repositories for fetch and push, with a token if given. With a name, on port 443. */
 export async function startGitServer(directory: string, token?: string, name?: string): Promise<GitServer> {
   const { ca, cert, key } = localCertificate(...(name === undefined ? [] : [name]))
   const trusted = path.join(directory, 'ca.pem')

@@ -17,8 +17,8 @@ interface ChangeOfCommit {
 }
 
 /**
- * A commit that waits or is not whole is compared with what is in force, one that came into force with what was there
- * before. Only commits that croft has followed are: the mirror holds branches that nobody asked about. Pure.
+ * Returns the change of a commit: a waiting or broken one against the current one, a followed one against its
+ * predecessor. Refuses other commits: the mirror holds branches that croft does not follow. Pure.
  */
 export function changeOfCommit(
   { source: { name }, revision, waiting, trouble }: SourceState,
@@ -69,7 +69,7 @@ const SOPS = /ENC\[[A-Z0-9_]+,data:|^["']?sops["']?\s*:|"sops"\s*:/m
 const SECRET_KIND = /\bkind["']?\s*:\s*["']?Secret(?:List)?(?![A-Za-z0-9])/
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----|AGE-SECRET-KEY-1/
 
-/** A file whose lines nobody is shown: on either side, because what is encrypted now may have been plain before. */
+/** Returns why a file's lines are hidden. Checks both sides, because an encrypted file may have been plain before. */
 function whyNotShown({ path, unread, before = '', after = '' }: ChangedFile): string | undefined {
   if (unread === 'binary') return 'it is not text'
   if (unread === 'too large') return `it is larger than ${LIMITS.diff.fileBytes / 1024} KiB`

@@ -29,7 +29,7 @@ import { powerViewOf } from './power-view.ts'
 /** Everything that a view is made of. */
 export interface ViewParts {
   readonly sources: readonly SourceView[]
-  /** What is wrong in revisions that are not in force. */
+  /** Problems of revisions that are not followed. */
   readonly kept?: readonly Problem[]
   readonly estate?: Estate
   readonly report?: PassReport & { readonly clusters?: readonly ClusterPlan[] }
@@ -221,7 +221,7 @@ function endpointOf(spec: ClusterPlan['declaration']['spec']): string {
   return Object.values(endpoint).find((value): value is string => typeof value === 'string') ?? ''
 }
 
-/** Voters that may still be lost before etcd stops. One of which nothing is known counts as lost. */
+/** Returns how many voters etcd can still lose. A voter in an unknown state counts as lost. */
 export function quorumMargin({ members }: Pick<ObservedCluster, 'members'>): number | 'unknown' {
   if (members === 'unknown') return 'unknown'
   const voters = members.filter((member) => !member.learner)

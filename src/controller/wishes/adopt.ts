@@ -8,9 +8,9 @@ export type Adopted =
   | { readonly cannot: readonly string[] }
 
 /**
- * Changes the text of a manifest so that it declares what was observed, one scalar for each change. Which scalar it is
- * nobody has to know: each that could be meant is tried, and only one that changes exactly this one thing of what is
- * desired, to exactly what was seen, is taken. `read` says what a text declares; undefined when it is not valid.
+ * Changes a manifest's text so that it declares the observed values, one scalar per change. Tries each candidate scalar
+ * and takes only one that changes exactly this value of the desired state to the observed one, so it needs no map of
+ * fields. `read` returns a text's desired state, or undefined if it is invalid.
  */
 export function adoptChanges(
   text: string,

@@ -35,7 +35,7 @@ export interface AdopterDeps {
   link(revision: Revision): Estate
 }
 
-/** Makes Git agree with the world: a commit on a branch of its own, for a person to look at and merge. */
+/** Makes Git agree with the world: commits to a new branch, for a person to review and merge. */
 export function createAdopter(deps: AdopterDeps) {
   return async (wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted> => {
     const { key, fields } = wish

@@ -32,8 +32,8 @@ export interface AskDeps {
 type NoteGranted = (message: string) => Promise<void>
 
 /**
- * Answers wishes. Every one is in the audit log, whatever came of it, and before it has an effect: what cannot be written
- * there is not done. A wish that is refused after all has both entries.
+ * Answers wishes. Each one is in the audit log before it has an effect: a wish that cannot be logged is not granted.
+ * One that is refused after all has both entries.
  */
 export function createAsking(deps: AskDeps): (wish: Wish, actor: Actor) => Promise<Granted> {
   return async (wish, actor) => {
@@ -144,8 +144,8 @@ async function approve(
 }
 
 /**
- * `Source/main@<plan>`: the plan of a commit that waits. `Source/main@<commit>`: the newest commit of a source does not
- * stand on the one in force, and a person wants it.
+ * `Source/main@<plan>`: approves the plan of a waiting commit. `Source/main@<commit>`: accepts a newest commit that
+ * does not descend from the current one.
  */
 async function approveReturn(
   keys: readonly ResourceKey[],

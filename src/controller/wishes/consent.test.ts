@@ -7,7 +7,7 @@ const ANNA = { name: 'page:anna', from: 'page' } as const
 const NAME = 'EnvironmentVM/server-1'
 const HOUR_MS = 3_600_000
 
-/** Six machines, of which the first has a data disk and reports its drift. */
+/** Makes six machines; the first has a data disk and reports its drift. */
 function files(declared = true): Record<string, string> {
   const all: Record<string, string> = filesOf(declared ? SIX : SIX.slice(1))
   const file = 'machines/server-1.yaml'

@@ -41,7 +41,7 @@ export function parsePullRequest(text: string): PullRequest | undefined {
   return address === undefined ? undefined : { forge, api: address, repository, number: Number(number) }
 }
 
-/** Where a forge is asked when nobody says so. Gitea and Forgejo are everywhere. */
+/** The default API of each forge. Gitea and Forgejo have none: they are self-hosted. */
 export const USUAL_API: Readonly<Record<ForgeRepository['forge'], string | undefined>> = {
   github: 'https://api.github.com',
   gitlab: 'https://gitlab.com',

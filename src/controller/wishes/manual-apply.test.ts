@@ -85,7 +85,7 @@ test('another hash, or a plan that is another one by now, is refused and nothing
   await harness.until(() => waiting(harness)?.plan !== undefined)
   const shown = waiting(harness)?.plan ?? ''
   assert.equal((await approve(harness, '0'.repeat(12))).ok, false)
-  // Somebody destroys a machine after the plan was shown.
+  // A machine vanishes after the plan was shown.
   assert.ok(harness.datacentre.world.guests.delete(201))
   const granted = await approve(harness, shown)
   assert.equal(granted.ok, false)

@@ -25,7 +25,7 @@ export interface ManualApplyDeps {
   /** Revisions together, linked. */
   tryOut(parts: readonly InForce[]): Promise<{ readonly revision: Revision; readonly linked: Estate }>
   plan(estate: Estate, revision: Revision, signal: AbortSignal, of: { readonly bounded: boolean }): Promise<ShownPlan>
-  /** From now on this commit is in force. */
+  /** Follows this commit from now on. */
   approve(name: string, commit: string): void
   tell(events: readonly NewEvent[]): Promise<void>
 }
@@ -43,7 +43,7 @@ const SHOWN_HASH = 12
 
 export function createManualApply(deps: ManualApplyDeps): ManualApply {
   const { clock, states } = deps
-  /** What a plan was made of: the commit that waits, and what is in force beside it. */
+  /** The input of a plan: the waiting commit, and the current ones of the other sources. */
   const madeOf = new Map<string, string>()
 
   const planOf = async (state: SourceState, signal: AbortSignal): Promise<WaitingPlan & { readonly goes: boolean }> => {

@@ -16,7 +16,7 @@ export interface RequestDeps {
   readonly clock: Clock
   readonly store: Pick<Store, 'getValue' | 'putRequests'>
   estate(): Estate | undefined
-  /** Takes a snapshot of etcd now. Absent: nobody here can. */
+  /** Takes a snapshot of etcd now. Absent: not supported here. */
   snapshot?(cluster: ClusterDeclaration): Promise<Granted>
 }
 
@@ -97,7 +97,7 @@ export function changeCluster(
   }
 }
 
-/** The same for power. A hold ends by itself: nobody may forget one and keep a rack awake for ever. Pure. */
+/** The same for power. Holds expire: a forgotten one must not keep a rack awake for ever. Pure. */
 export function changePower(
   requests: PowerRequests,
   { target, order, reason, untilMs, ignoreHolds }: PowerWish,
@@ -129,7 +129,7 @@ export function changePower(
     }
     case 'release': {
       if (requests.holds.length === 0) return refused('conflict', `${target} has no hold`)
-      // One's own first; somebody else's only where that is all there is.
+      // Ends the caller's holds; those of others only if the caller has none.
       const others = requests.holds.filter((hold) => hold.by !== by)
       const left = others.length === requests.holds.length ? [] : others
       return { requests: { ...requests, holds: left }, message: `${target} is no longer on hold` }

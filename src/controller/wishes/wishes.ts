@@ -67,7 +67,7 @@ function hasExpired({ opened, expiresMs }: Consent, nowMs: number): boolean {
   return opened !== true && expiresMs !== undefined && expiresMs <= nowMs
 }
 
-/** Returns the wishes in which these consents have begun: they end with their attempt, not by the clock. Pure. */
+/** Marks consents as used: they then end with their attempt, not by the clock. Pure. */
 export function opened(wishes: ActiveWishes, used: readonly Consent[]): ActiveWishes {
   const isUsed = (one: Consent) => used.some(({ key, guard }) => key === one.key && guard === one.guard)
   if (!wishes.consents.some((one) => one.opened !== true && isUsed(one))) return wishes

@@ -31,8 +31,8 @@ export async function findCluster(
 }
 
 /**
- * By its name, by one of its nodes, or the only one there is. A word too many is a name that nobody has: what was meant
- * for another cluster is not done to this one. Pure.
+ * Returns the cluster by its name, by one of its nodes, or the only one. A surplus word counts as an unknown name: a
+ * command meant for another cluster must not run on this one. Pure.
  */
 export function meantCluster<Cluster extends Pick<ClusterDeclaration, 'name' | 'spec'>>(
   clusters: readonly Cluster[],
@@ -49,7 +49,7 @@ export function meantCluster<Cluster extends Pick<ClusterDeclaration, 'name' | '
     return {
       problem: `${first === undefined ? '' : `There is no cluster ${first}. `}Name the cluster. Declared clusters: ${known}.`,
     }
-  // The name of a node can be the name of its cluster, or what is to be done something with.
+  // A node can have the name of its cluster, or be the command's argument.
   const after = named !== undefined || (owner !== undefined && words.length > most) ? rest : words
   if (after.length <= most) return { cluster, words: after }
   return {

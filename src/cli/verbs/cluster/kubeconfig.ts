@@ -70,7 +70,7 @@ async function behindLinks(file: string): Promise<string> {
   return seen?.isSymbolicLink() === true ? realpath(file) : file
 }
 
-/** Whole or not at all, and for nobody else to read. */
+/** Writes a file atomically, readable only by its owner. */
 async function writePrivately(file: string, text: string): Promise<void> {
   try {
     await replaceFile(await behindLinks(file), text)

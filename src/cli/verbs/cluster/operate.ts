@@ -14,8 +14,8 @@ import { CliError, EXIT, type ExitCode, type Options, signalCode } from '../../v
 import { noteOperation } from '../machine/find.ts'
 
 /**
- * Shows an operation as its list of steps, asks, and does them one after the other. A refusal ends it before anything
- * was touched; a failure leaves the cluster held, so that nothing else interferes before somebody has looked.
+ * Shows an operation as its list of steps, asks, and runs them in order. A refusal ends it before anything changed; a
+ * failure leaves the cluster held, so that nothing interferes before a person has looked.
  */
 export async function operate(
   runtime: Runtime,
@@ -58,7 +58,7 @@ export async function operate(
   throw new CliError(`${clean(messageOf(result))}. The cluster is held; look into it and run the same command again.`)
 }
 
-/** Whoever shows how far an operation is. */
+/** Receives the progress of an operation. */
 export interface OperationWatcher {
   begun(step: Step<'operation'>, number: number): void
   said(text: string): void
@@ -158,7 +158,7 @@ async function agreed(runtime: Runtime, operation: ClusterOperation, options: Op
   return saidYes(await runtime.ask(`Do all of this now? [y/N] `))
 }
 
-/** A person names what lives and is to be destroyed. `--yes` says nothing of which cluster. */
+/** Asks a person to name the living cluster that the operation destroys. `--yes` does not say which one. */
 async function named(
   runtime: Runtime,
   { cluster, reason, allow }: NonNullable<ClusterOperation['naming']>,

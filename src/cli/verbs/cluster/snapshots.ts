@@ -24,7 +24,7 @@ export async function snapshotFiles(
 }
 
 /**
- * The hash of the token that opens a snapshot, as the file itself has it. Undefined: nobody can look into it now. K3s
+ * Returns the hash of the token that opens a snapshot, as its file has it. Undefined: the file cannot be read now. K3s
  * forgets the hash when it is restored and finds its snapshots on the disk again; the file does not.
  */
 export async function tokenHashIn(
@@ -36,7 +36,7 @@ export async function tokenHashIn(
   return typeof tokenHash === 'string' && /^[0-9a-f]{12}$/.test(tokenHash) ? tokenHash : undefined
 }
 
-/** The program goes along with the question: a machine made anew has none. Whoever cannot answer says nothing. */
+/** Sends the program along, because a rebuilt machine has none. Returns nothing if the machine does not answer. */
 async function ask(
   shell: Shell | undefined,
   words: readonly string[],

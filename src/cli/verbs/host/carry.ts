@@ -40,7 +40,7 @@ export async function carryThere(shell: Shell, from: string, to: string, how: Ca
       await must(shell, ['sh', '-c', FINISH, 'croft', part, to, hash.digest('hex'), mode], how)
       return sent
     } catch (error) {
-      // What is half there helps nobody; a host that cannot be reached keeps it under a name that nobody reads.
+      // Remove the partial file. On an unreachable host it stays, under a name that no program reads.
       await shell.run(['rm', '-f', '--', part]).catch(() => undefined)
       throw error
     }

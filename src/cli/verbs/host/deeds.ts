@@ -85,7 +85,7 @@ function wholePath(text: string): string {
   throw new UsageError(`${clean(text)} is not the whole path of a file. Write it like /etc/motd.`)
 }
 
-/** How far it is, for somebody who looks on. */
+/** Shows progress on a terminal. */
 function progress(runtime: Runtime): Pick<Carrying, 'onProgress'> {
   if (!runtime.err.isTty) return {}
   return {

@@ -72,7 +72,7 @@ function changedLines(from: string, to: string): readonly string[] {
   const edits = lineDiff(linesOf(from), linesOf(to))
   const isEdit = ({ sign }: LineEdit) => sign !== ' '
   const last = edits.findLastIndex(isEdit)
-  // Only the end of the last line may differ, which is no line of its own.
+  // The files may differ only in the line break at their end, which is not a line.
   const first = last === -1 ? edits.length : edits.findIndex(isEdit)
   return edits
     .slice(Math.max(0, first - 2), last === -1 ? undefined : last + 3)

@@ -84,7 +84,7 @@ function wayOf(options: Options) {
   return { address, user, port }
 }
 
-/** The key that a person gave, or the one that is shown, once a person has compared it. Never one that nobody looked at. */
+/** Returns the key that a person gave, or the server's after a person has compared it. Never an unverified one. */
 async function hostKeyOf(
   runtime: Runtime,
   enrolment: Enrolment,
@@ -142,7 +142,7 @@ async function mayWithoutPassword(shell: Shell): Promise<boolean> {
 const PROOFS = 10
 const PROOF_PAUSE_MS = 500
 
-/** A server that reads its configuration anew does not listen for a moment; one that refuses us, refuses us. */
+/** Retries while the server reloads its configuration and does not listen; a refused login fails at once. */
 async function prove(runtime: Runtime, open: () => Shell | undefined): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     await runtime.clock.sleep(PROOF_PAUSE_MS, runtime.signal)
@@ -159,7 +159,7 @@ async function prove(runtime: Runtime, open: () => Shell | undefined): Promise<v
   }
 }
 
-/** Over the connection that stands: whatever goes wrong, it can still be taken back on it. */
+/** Works over the open connection: if the proof fails, it can still restore the old configuration. */
 async function closePasswords(runtime: Runtime, shell: Shell, name: string, proof: () => Promise<void>): Promise<void> {
   const before = await shell.readFile(DROP_IN)
   const restore = async () => {

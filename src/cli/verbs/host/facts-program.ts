@@ -62,7 +62,7 @@ export interface HostFacts {
   readonly temperatures: readonly { readonly sensor: string; readonly celsius: number }[]
 }
 
-/** Undefined: the answer was cut off. Foreign text: whoever prints it cleans it. */
+/** Undefined: the answer was cut off. The text is foreign: clean it before printing. */
 export function readFacts(text: string): HostFacts | undefined {
   if (!text.endsWith('end\n')) return undefined
   const rows = text.split('\n').map((line): readonly [string, string] => {

@@ -21,7 +21,7 @@ export interface NamedImage {
   readonly builder: SshTarget
 }
 
-/** Where images are kept on another computer, whoever asks. */
+/** The cache of images on a remote computer, the same for all users. */
 const REMOTE_DIRECTORY = '/var/cache/croft/images'
 
 /** The built image that a person means. */

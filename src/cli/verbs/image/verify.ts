@@ -82,7 +82,7 @@ function tell(
   for (const line of lines.slice(-CONSOLE_LINES)) runtime.out.write(`  ${clean(line)}\n`)
 }
 
-/** A new one for each start, so that whatever the machine derives from it is new too. */
+/** Returns a new uuid per start, so that ids which the machine derives from it are new too. */
 function uuidOf(random: Random): string {
   const digit = (of: number) => Math.floor(random.next() * of).toString(16)
   return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replaceAll('x', () => digit(16))

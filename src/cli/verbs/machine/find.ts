@@ -39,7 +39,7 @@ export function machineNamed(estate: Estate, asked: string): Resource {
   )
 }
 
-/** A machine of which a person wants something by a command. */
+/** A machine that a command acts on. */
 export interface AskedMachine {
   readonly runtime: Runtime
   readonly directory: string

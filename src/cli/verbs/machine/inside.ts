@@ -58,7 +58,7 @@ export function write(runtime: Runtime, [from, to]: readonly string[], options: 
   }
 }
 
-/** Opens the lane into a machine and notes in the journal that somebody was inside. */
+/** Opens a shell or file channel into a machine and records the access in the journal. */
 export async function inside(asked: AskedMachine, what: string, deed: MachineCommand): Promise<ExitCode> {
   const { runtime, directory, resource, options } = asked
   await using store = await ownState(runtime, directory, options)

@@ -18,10 +18,10 @@ import type { Runtime } from '../../runtime.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../../verb.ts'
 import { type AskedMachine, noteOperation, withGuest } from './find.ts'
 
-/** What a person wants of one machine now, whatever Git says about it. */
+/** The state a person wants for one machine now, overriding Git. */
 export interface MachineRequest {
   readonly what: string
-  /** The resource as it is to be for the time of this command. */
+  /** The resource as desired during this command. */
   readonly resource: Resource
   readonly done: string
   /** What it must really be in the end; the lists of the hypervisor are seconds old. */
@@ -141,7 +141,7 @@ export async function confirm(runtime: Runtime, yes: boolean): Promise<void> {
   if (answer !== 'yes') throw new CliError('Nothing was done. Run it again and type yes.')
 }
 
-/** Restarts a machine. Whoever guards it from being switched off guards it from this as well. */
+/** Restarts a machine, unless a guard forbids switching it off. */
 export async function reboot(asked: AskedMachine): Promise<ExitCode> {
   const { runtime, directory, resource, options } = asked
   const { key } = resource

@@ -22,7 +22,7 @@ function entry(key: string, connection: string): PlanEntry {
   return { key, connection, type: 'object', action } as unknown as PlanEntry
 }
 
-/** A cluster with 31 objects that nobody can see, beside whatever else there is. */
+/** Makes a cluster with 31 unreadable objects, and these entries. */
 function world(power: 'on' | 'off', more: readonly PlanEntry[] = []) {
   const state = power === 'off' ? { power: 'off', k3s: 'stopped', kube: 'unknown' } : {}
   const observed = observedWith({

@@ -145,7 +145,7 @@ test('status says since when something is awaited, what happens then, and who is
   const working = at({ who: 'The controller (process 7 on cow)', waits: readWaits(records) })
   assert.match(working, /^Waits: default\/argo: its last pod to be gone, for 20s \(40s left, then all goes back\)$/m)
   assert.match(working, /^The controller \(process 7 on cow\) is at work on it; croft power on homelab goes back$/m)
-  // Nobody counts while nobody is at work.
+  // Waits are not counted down while no process is at work.
   const idle = at({ waits: readWaits(records) })
   assert.match(idle, /^Waits: default\/argo: its last pod to be gone \(1m00s left, then all goes back\)$/m)
   assert.match(

@@ -5,7 +5,7 @@ import { showElapsed } from '../../render/duration.ts'
 import { renderTable } from '../../render/table.ts'
 import { clean, type Style } from '../../render/text.ts'
 
-/** Who is at work on it besides the one that asks, and since when that one waits for what. */
+/** The other process at work on a Power, and since when it waits for what. */
 export interface AtWork {
   readonly who?: string
   readonly waits: ReadonlyMap<string, number>
