@@ -10,7 +10,7 @@ export interface ClusterSpec {
   readonly network: ClusterNetwork
   /** Packaged components that are not wanted: `traefik`, `servicelb`. */
   readonly disable: readonly string[]
-  /** Names and addresses that the API's certificate must carry besides the endpoint's. */
+  /** Names and addresses, in addition to the endpoint's, that the API's certificate must carry. */
   readonly tlsSans: readonly string[]
   readonly secretsEncryption: boolean
   readonly registries?: Registries
@@ -25,24 +25,24 @@ export interface ClusterSpec {
   readonly backup?: BackupPolicy
   /** What a machine with the K3s data of another cluster, or with mixed CA files, is to become. */
   readonly staleState: 'refuse' | 'wipe' | 'recreate'
-  /** etcd members that belong to nobody whom Git names. `ask`: a person removes each by command. */
+  /** etcd members without a node in Git. `ask`: a person removes each by command. */
   readonly ghostMembers: 'ask' | 'remove'
   readonly allow: ClusterAllowances
 }
 
-/** What a person has said in Git to be worth its price. */
+/** Risks that a person accepts in Git. */
 export interface ClusterAllowances {
   /** An even number of servers, or fewer than survive a loss. */
   readonly degraded: boolean
   /** Stop the API for a while where one or two servers leave no other way. */
   readonly interruption: boolean
-  /** Change what croft found and did not set up: flags and releases of a cluster that somebody else made. */
+  /** Change flags and releases of a cluster that croft found and did not set up. */
   readonly takeOver?: boolean
 }
 
 /** Where clients and nodes find the API. */
 export type ClusterEndpoint =
-  /** kubeVip: croft has it announced by that release of kube-vip; without it somebody else does. */
+  /** kubeVip: croft announces the address with that release of kube-vip. Without it another system announces it. */
   | { readonly vip: string; readonly kubeVip?: KubeVip }
   | { readonly dns: string }
   /** A server's own address: lost together with that server. */
@@ -109,9 +109,9 @@ export interface UpgradePolicy {
   readonly nodeTimeoutMs: number
   /** Names of checks that must pass before each node. */
   readonly healthChecks: readonly string[]
-  /** When work on nodes may begin; none means always. What has begun is finished. */
+  /** When work on nodes may start; none means always. Work that has started is finished. */
   readonly windows: readonly MaintenanceWindow[]
-  /** How many agents may be under work at once. */
+  /** How many agents may be under work at the same time. */
   readonly agentsSurge: number
 }
 
@@ -185,7 +185,7 @@ export interface ClusterSecrets {
   readonly files: ReadonlyMap<string, Secret>
   /** Password of the server token. */
   readonly password: Secret
-  /** Made for a rotation that may have reached K3s: in force from the moment on that a server shows it. */
+  /** Password of a rotation that may have reached K3s: it is current once a server shows it. */
   readonly pendingPassword?: Secret
   /** Password of the agent token; agents then cannot join with the server's. */
   readonly agentPassword?: Secret
@@ -198,25 +198,25 @@ export function passwordsOf({ password, pendingPassword, formerPasswords }: Clus
   return [password, ...(pendingPassword === undefined ? [] : [pendingPassword]), ...formerPasswords]
 }
 
-/** The record with another password in force; every other that it knows is kept for older snapshots. */
+/** Returns the record with another current password. Its other passwords stay for older snapshots. */
 export function withPassword(secrets: ClusterSecrets, password: Secret): ClusterSecrets {
   const { pendingPassword: _, ...rest } = secrets
   const formerPasswords = passwordsOf(secrets).filter((one) => one.reveal() !== password.reveal())
   return { ...rest, password, formerPasswords }
 }
 
-/** Where the age key should be is none: a variable that is set and leads nowhere. */
+/** The age key is missing: an environment variable is set and names no usable key. */
 export class AgeKeyUnusable extends Error {
   constructor(what: string) {
     super(`${what}: correct it, or set SOPS_AGE_KEY_FILE to the file that holds your age key`)
   }
 }
 
-/** A record that is there and that nobody here can open. */
+/** A record that exists and that no available key can open. */
 export class RecordClosed extends Error {
-  /** A copy in Git stays there whatever is recorded anew; the only record must not be written over. */
+  /** An escrow in Git survives a new record; the vault's only record must not be overwritten. */
   readonly kept: 'vault' | 'escrow'
-  /** The message in two: a plan shows the reason and the next step on lines of their own. */
+  /** The message in two parts: a plan shows the reason and the next step on separate lines. */
   readonly reason: string
   readonly next: string
 

@@ -9,7 +9,7 @@ export type Command =
       /** Codes that mean that it went well; 0 unless said otherwise. */
       readonly ok?: readonly number[]
       readonly timeoutMs?: number
-      /** Work of dpkg: it goes on when nobody waits for it any longer, and what an earlier one left half done is finished first. */
+      /** Runs dpkg: it survives the caller's timeout, and first completes half-done work of an earlier run. */
       readonly packages?: true
     }
   | {

@@ -4,10 +4,10 @@ import type { ResourceKey } from './declaration.ts'
 export interface CommitDiff {
   readonly source: string
   readonly commit: string
-  /** What was in force before it. */
+  /** The revision before it. */
   readonly before: string
   readonly files: readonly FileDiff[]
-  /** Changed files that are not listed: there are too many. */
+  /** Number of changed files above the limit, which are not listed. */
   readonly more: number
 }
 
@@ -22,10 +22,10 @@ export interface FileDiff {
 }
 
 export interface DiffLine {
-  /** `…` stands for lines that are the same. */
+  /** `…` replaces lines that are the same. */
   readonly sign: '+' | '-' | ' ' | '…'
   readonly text: string
-  /** In the new file; of a removed line in the old one. */
+  /** Line number in the new file, or for a removed line in the old one. */
   readonly line?: number
 }
 

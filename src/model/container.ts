@@ -8,7 +8,7 @@ import type { GuestBasics } from './vm.ts'
 export interface ContainerSpec extends GuestBasics {
   /** The archive that it is unpacked from: `local:vztmpl/debian-12.tar.zst`. Looked at only when it is made. */
   readonly image?: string
-  /** Root inside is nobody outside. Cannot be changed afterwards. */
+  /** Root inside has no rights outside. Cannot be changed after creation. */
   readonly unprivileged?: boolean
   readonly cpu?: ContainerCpu
   readonly memory?: { readonly dedicatedMb?: number; readonly swapMb?: number }
@@ -53,7 +53,7 @@ export interface ContainerMount extends ContainerVolume {
   /** `mp0`. */
   readonly slot: string
   readonly path: string
-  /** Storage for a volume of its own. */
+  /** Storage for a separate volume. */
   readonly storage?: string
   readonly sizeGb?: number
   /** A path of the host (`/srv/data`), or a volume that exists (`local:200/subvol-200-disk-1.subvol`). */

@@ -1,9 +1,9 @@
 import type { ResourceKey } from './declaration.ts'
 
-/** What a bar stands for: pods that move, a change, a stop, a wait, or something that is off. */
+/** The meaning of a bar: pods that move, a change, a stop, a wait, or a shutdown. */
 export type BarSort = 'move' | 'change' | 'down' | 'wait' | 'off'
 
-/** One step on one track. Without an end it goes on. */
+/** One step on one track. Without an end it is still running. */
 export interface CourseBar {
   /** `drain`, `install`, `restart`. */
   readonly step: string
@@ -20,7 +20,7 @@ export interface CourseTrack {
   readonly bars: readonly CourseBar[]
 }
 
-/** Voters of etcd from a moment on. `up` is unknown where nobody could ask. */
+/** Voters of etcd from a moment on. `up` is unknown if no member could be asked. */
 export interface CourseVotes {
   readonly atMs: number
   readonly up: number | 'unknown'

@@ -60,11 +60,11 @@ export interface Problem {
 export interface Policy {
   /** What happens to the thing when its declaration goes away. Orphan: it stays, unmarked work for a person. */
   readonly deletion: 'Delete' | 'Orphan'
-  /** Deletion and replacement are refused while this is set, whatever `deletion` says. */
+  /** Deletion and replacement are refused while this is set, even if `deletion` allows them. */
   readonly protect: boolean
   /** Nothing is written while this is set (`crossplane.io/paused`, `croft.dev/paused`). */
   readonly paused: boolean
-  /** Nobody paused it: croft itself waits for this, and goes on by itself. Only of declarations that are objects of a cluster. */
+  /** croft itself paused it until this happens. Only for declarations that are cluster objects. */
   readonly pausedUntil?: string
   /** `observe`: look and report, never write (`managementPolicies: [Observe]`). */
   readonly manage: 'full' | 'observe'

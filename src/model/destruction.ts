@@ -5,13 +5,13 @@ import type { CreationAttempt } from './record.ts'
 import type { Change, ObservedResource } from './resource.ts'
 
 /*
- * The one gate for destruction. A step that deletes or overwrites cannot be built without a `Loss`, and only this module makes one:
- * from a `Destruction`, which it makes too, and of which nobody else has the symbol.
+ * The one gate for destruction. A step that deletes or overwrites needs a `Loss`, and only this module makes one: from
+ * a `Destruction`, which it also makes, with a symbol that it does not export.
  */
 
 declare const gate: unique symbol
 
-/** Why a thing may go. */
+/** Why a thing may be destroyed. */
 export type Because =
   /** No manifest declares it. Without a proof that this directory declared it a guard holds the deletion. */
   | { readonly is: 'removed'; readonly proof?: Proof }
@@ -28,7 +28,7 @@ export type Because =
 export interface Destruction {
   readonly [gate]: true
   readonly observed: ObservedResource
-  /** What goes with it and holds data: disks besides the first, also those taken out of it; what a release brought. */
+  /** What is lost with it: all disks but the first, also detached ones; the objects that a release installed. */
   readonly takes: readonly string[]
   readonly because: Because
 }
@@ -37,12 +37,12 @@ function made(observed: ObservedResource, takes: readonly string[], because: Bec
   return { observed, takes, because } as unknown as Destruction
 }
 
-/** The deletion of a thing that is declared no more. */
+/** The deletion of a thing that is no longer declared. */
 export function removed(observed: ObservedResource, takes: readonly string[], proof?: Proof): Destruction {
   return made(observed, takes, proof === undefined ? { is: 'removed' } : { is: 'removed', proof })
 }
 
-/** What a change of the declaration takes from a thing, or all of it where it is made again. */
+/** What a change of the declaration takes from a thing, or all of it if the thing is recreated. */
 export function changed(
   observed: ObservedResource,
   takes: readonly string[],
@@ -56,7 +56,7 @@ export function ordered(observed: ObservedResource, takes: readonly string[], re
   return made(observed, takes, { is: 'ordered', reason })
 }
 
-/** What a creation left behind: only of an attempt that is open, and of its own place. Undefined: it is not known to be ours. */
+/** The remains of our unfinished creation, at its own place. Undefined: they are not known to be ours. */
 export function ownAttempt(
   observed: ObservedResource,
   attempt: Pick<CreationAttempt, 'connection'> | undefined,
@@ -97,7 +97,7 @@ export function losingData(node: LosingNode, because: Loss['because']): { readon
   return { destroys: destroys as unknown as Loss }
 }
 
-/** Lets one step of a cluster have the machine of a node destroyed. What its hypervisor deletes has a Loss of its own. */
+/** Permits one cluster step to have a node's machine destroyed. What its hypervisor deletes has a separate Loss. */
 export function losingMachine(node: LosingNode, because: Loss['because']): { readonly destroys: Loss } {
   const destroys = { thing: `the machine of ${node.name}`, takes: [...heldBy(node), 'its disks'], because }
   return { destroys: destroys as unknown as Loss }

@@ -67,7 +67,7 @@ export interface StatusCluster {
   readonly faultTolerance: string
   /** Since when its API has not answered, for a cluster that was formed. */
   readonly unseenSinceMs?: number | undefined
-  /** A restore or a rotation that somebody began by command, and the step that it is at. */
+  /** A restore or rotation that a command started, and its current step. */
   readonly operation?: ClusterView['operation'] | undefined
   readonly nodes: readonly {
     readonly name: string
@@ -112,11 +112,11 @@ interface StatusDrift {
   readonly by?: { readonly user: string; readonly task: string } | undefined
 }
 
-/** How a resource stands, of which the page shows a row. */
+/** Returns the status of a resource, for a row of the page. */
 export function rowStatus({ conditions, action, ...one }: EstateView['resources'][number]): StatusRow {
   const of = (type: 'Synced' | 'Ready' | 'Stalled') => conditions.find((condition) => condition.type === type)
   const [synced, ready, stalled] = [of('Synced'), of('Ready'), of('Stalled')]
-  // The one that says most: why it is not well, or since when it is.
+  // The most telling condition: why it is unhealthy, or since when it is healthy.
   const telling = stalled?.status === 'True' ? stalled : synced?.status === 'True' ? ready : synced
   const next = action.do === 'hold' ? action.held.do : action.do === 'wait' ? action.next?.do : undefined
   return {

@@ -18,10 +18,10 @@ export interface EstateView {
   /** Clusters and sites that are switched off and on. */
   readonly power?: readonly PowerView[]
   readonly drifts: readonly DriftView[]
-  /** What the present plan does to whatever runs. */
+  /** The effect of the current plan on running workloads. */
   readonly disruption?: PlanDisruption
   readonly checks: readonly CheckView[]
-  /** The newest commits that were in force, newest first: what events name only by their hash. */
+  /** The newest applied commits, newest first: events name commits only by their hash. */
   readonly commits?: readonly CommitView[]
   /** When the last pass ended, how long it took, and when the next begins. */
   readonly pass?: {
@@ -36,15 +36,15 @@ export interface SourceView {
   readonly name: string
   readonly remote: string
   readonly ref: string
-  /** The commit that is in force. */
+  /** The applied commit. */
   readonly commit?: string
   readonly subject?: string
   readonly author?: string
   readonly committedMs?: number
   readonly lookedMs?: number
-  /** Why the newest commit is not the one in force. */
+  /** Why the newest commit is not applied. */
   readonly trouble?: string
-  /** Nobody knows whether there is a newer commit: the repository does not answer. */
+  /** The repository does not answer, so a newer commit may exist. */
   readonly unreachable?: true
   /** A commit that comes into force when a person approves its plan. */
   readonly waiting?: {
@@ -141,13 +141,13 @@ export interface ClusterView {
   readonly quorumMargin: number | 'unknown'
   /** Since when its API has not answered, for a cluster that was formed. */
   readonly unseenSinceMs?: number
-  /** A restore or a rotation that somebody began by command, and the step that it is at. */
+  /** A restore or rotation that a command started, and its current step. */
   readonly operation?: {
     /** `restore of edge from before-upgrade`. */
     readonly name: string
     readonly step: string
     readonly sinceMs: number
-    /** Nobody has gone on with it for longer than a step takes. */
+    /** It made no progress for longer than a step takes. */
     readonly stopped: boolean
   }
 }

@@ -28,7 +28,7 @@ export interface Connection {
   readonly hosts?: Readonly<Record<string, SshTarget>>
   /** Where it is the API of a cluster that croft keeps: what is needed to find the way there. */
   readonly cluster?: ClusterDeclaration
-  /** Where it is the API of a cluster that somebody else runs. */
+  /** Set if this is the API of a cluster that another system manages. */
   readonly existing?: ExistingCluster
   /** Separates two repositories that manage the same system; part of every uid. */
   readonly estate: string
@@ -53,7 +53,7 @@ export interface ExistingCluster {
   readonly proxy?: string
 }
 
-/** What a cluster is called, whoever runs it. */
+/** The name of a cluster, managed by croft or not. */
 export function clusterName({ cluster, existing, name }: Connection): string {
   return cluster?.name ?? existing?.name ?? name
 }
@@ -149,7 +149,7 @@ export interface Estate {
   readonly revision: string
   readonly connections: readonly Connection[]
   readonly resources: readonly Resource[]
-  /** Hosts of which nothing is declared: looked at only while something that croft did is left there. */
+  /** Hosts without declarations: surveyed only while they still hold something that croft made. */
   readonly idleHosts?: readonly Connection[]
   readonly approvals: readonly Approval[]
   /** K3s clusters; their machines are among the resources. */
@@ -162,17 +162,17 @@ export interface Estate {
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing: no deletes from this revision. */
   readonly incomplete: boolean
-  /** Sources with a grant of which something could not be read: nothing that they could name is deleted. */
+  /** Sources with a grant that were read only in part: nothing that they could name is deleted. */
   readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
   /** Paths that are not read as manifests. In an observed estate: those that leave the absence of keys unproven. */
   readonly unread?: readonly UnreadPath[]
   /** Undeclared keys that no unread path declares: it was proven before, or a person named them. */
   readonly proven?: ReadonlySet<ResourceKey>
-  /** Kinds of documents that nobody here reads: instances, perhaps, of a definition that is gone. */
+  /** Kinds of documents that croft does not know: they may be instances of a deleted definition. */
   readonly leftAlone?: ReadonlySet<string>
   /** What sources with a grant use of their quotas. */
   readonly quotas?: readonly SourceQuota[]
-  /** Who declares here: uids of estates, and where each source is. A record of anybody else proves nothing. */
+  /** Who declares here: uids of estates, and where each source is. Records of other estates prove nothing. */
   readonly sources?: readonly string[]
   /** Asks the history of the sources which commit took a declaration out. */
   readonly history?: History

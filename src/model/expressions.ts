@@ -6,10 +6,10 @@ export interface ExpressionQuestion {
   readonly object: Readonly<Record<string, unknown>>
 }
 
-/** Whether it holds. A text says why nobody can tell. */
+/** Whether it holds, or a text that says why this is unknown. */
 export type ExpressionAnswer = boolean | string
 
-/** Evaluates expressions of declarations where they can be ended. Rejects only when nobody waits any more. */
+/** Evaluates expressions of declarations in a process that can be ended. A failure becomes the answer's text. */
 export interface Expressions {
   answers(questions: readonly ExpressionQuestion[]): Promise<readonly ExpressionAnswer[]>
 }

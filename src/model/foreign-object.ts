@@ -10,20 +10,20 @@ export interface ObjectReference {
   readonly reader?: string
 }
 
-/** An object of a cluster that somebody else keeps. */
+/** An object of a cluster that croft does not manage. */
 export interface ForeignObject extends ObjectReference {
   readonly cluster: string
 }
 
 /**
- * The key under which the object is known. It contains spaces, so it equals no key of a declaration. What is read for a
- * source with a grant has a key of its own, because another source may not be permitted to see it.
+ * Returns the object's key. It contains spaces, so it equals no key of a declaration. An object that is read for a
+ * source with a grant has a separate key, because other sources may not be permitted to see it.
  */
 export function foreignKey({ cluster, apiVersion, kind, name, namespace = '', reader }: ForeignObject): string {
   return `${reader === undefined ? '' : ofReader(reader)}${cluster} ${apiVersion} ${kind} ${namespace} ${name}`
 }
 
-/** What begins the keys of everything that is read for this source. */
+/** The prefix of all keys that are read for this source. */
 export function ofReader(source: string): string {
   return `${source}\n`
 }

@@ -1,8 +1,8 @@
 import type { ResourceKey } from './declaration.ts'
 
 /**
- * What the objects of one source may name. Written by whoever runs croft, never by the source itself. What is not listed
- * is not granted; `*` at the end of an entry stands for anything.
+ * What the objects of one source may name. croft's operator writes it, never the source itself. What is not listed is
+ * not granted; a `*` at the end of an entry matches anything.
  */
 export interface Grant {
   readonly source: string
@@ -103,12 +103,12 @@ export function holderOf({ source, namespace }: Pick<Grant, 'source' | 'namespac
   return namespace === undefined ? `the source ${source}` : `the namespace ${namespace}`
 }
 
-/** Is it in the list? Only a star at the end of an entry has a meaning of its own. */
+/** Reports whether the list has the value. Only a star at the end of an entry is a wildcard. */
 export function listed(value: string, list: readonly string[]): boolean {
   return list.some((entry) => (entry.endsWith('*') ? value.startsWith(entry.slice(0, -1)) : entry === value))
 }
 
-/** May a thing with this key be theirs? `EnvironmentVM/prod/web-1` is called `web-1`. */
+/** Reports whether a source may own this key. `EnvironmentVM/prod/web-1` is called `web-1`. */
 export function mayBeCalled(key: string, { names }: Pick<Bounds, 'names'>): boolean {
   return listed(key.slice(key.lastIndexOf('/') + 1), names)
 }

@@ -43,10 +43,10 @@ export interface ProbeAnswer {
   readonly output: string
 }
 
-/** Asks one question. Rejects when nobody answers; the caller bounds the time. */
+/** Runs one probe. Rejects if there is no answer; the caller sets the timeout. */
 export type ProbeFunction = (probe: Probe, signal: AbortSignal) => Promise<ProbeAnswer>
 
-/** What the end of a command says. */
+/** Returns the answer that a command's exit code and output give. */
 export function commandAnswer(code: number, stdout: string, stderr: string): ProbeAnswer {
   const said = `${stdout}${stderr}`.trim()
   return { passed: code === 0 ? 'yes' : 'no', output: said === '' ? `it ended with ${code}` : said }

@@ -135,7 +135,7 @@ interface TypedItem<Type extends string, Spec> {
   readonly spec: Spec
 }
 
-/** What is on the disk is lost. Nobody guesses: the person writes the disk's serial number down. */
+/** Erases the disk. croft never guesses which: the person declares its serial number. */
 export interface Destroys {
   /** Serial numbers of the disks that may be emptied, as `croft host devices` shows them. */
   readonly erase?: readonly string[]

@@ -45,12 +45,12 @@ export function readSensors(lines: readonly string[]): Sensors {
   }
 }
 
-/** Sensors that nobody connected show nonsense: minus 128, 0 or 255 degrees. */
+/** Unconnected sensors report nonsense: -128, 0 or 255 degrees. */
 function isTemperature(celsius: number): boolean {
   return celsius > 0 && celsius < 150
 }
 
-/** The hottest part, in whole degrees: what a person wants to know of a box at one glance. */
+/** Returns the hottest part in whole degrees, the one number that a summary of a box needs. */
 export function hottest({ temperatures }: Sensors): number | undefined {
   return temperatures.length === 0 ? undefined : Math.round(Math.max(...temperatures.map(({ celsius }) => celsius)))
 }

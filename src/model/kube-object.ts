@@ -29,14 +29,14 @@ export interface WantedObject {
   readonly plural: string
   /** Values of `data` of a Secret, by their keys: never part of the object itself. */
   readonly secrets?: Readonly<Record<string, SecretReference>>
-  /** CEL over the object: what must hold besides the rules of its kind. */
+  /** CEL over the object: what must hold in addition to its kind's readiness rules. */
   readonly ready?: string
-  /** Take fields from whoever keeps them. */
+  /** Take fields from their current owner. */
   readonly force?: true
-  /** Take over an object that is there already and that croft did not make. */
+  /** Take over an existing object that croft did not make. */
   readonly adopt?: true
   readonly deletion: 'Delete' | 'Orphan'
-  /** Of a chart that may take its definitions with it when it goes, and everything of their kinds. */
+  /** Its chart may delete its definitions with it, and so all objects of those kinds. */
   readonly definitions?: 'Delete'
   readonly handover?: Handover
   readonly hook?: ObjectHook
@@ -70,7 +70,7 @@ export function objectList({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' |
   return `${apiVersion} ${kind}`
 }
 
-/** `Deployment.apps/kube-system/coredns`: its name in its cluster, whatever version of its kind is spoken. */
+/** Returns `Deployment.apps/kube-system/coredns`: the object's name in its cluster, in every version of its kind. */
 export function objectId({ apiVersion, kind, metadata }: KubeObject): string {
   const [group] = apiVersion.includes('/') ? apiVersion.split('/') : []
   const sort = group === undefined ? kind : `${kind}.${group}`
@@ -108,13 +108,13 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   'coordination.k8s.io/v1': '+leases Lease',
   'node.k8s.io/v1': 'runtimeclasses RuntimeClass',
   'discovery.k8s.io/v1': '+endpointslices EndpointSlice',
-  // No cluster serves this one: it stands for what Helm keeps in its own Secrets.
+  // No cluster serves this kind: it represents what Helm keeps in its own Secrets.
   'helm.sh/v1': '+releases Release',
-  // K3s serves these from its first moment on.
+  // K3s serves these from its first start.
   'helm.cattle.io/v1': '+helmcharts HelmChart, +helmchartconfigs HelmChartConfig',
 }
 
-/** Kinds that are learnt later and whose scope nobody could guess from their names. */
+/** Cluster-scoped kinds that are learnt later, and whose names do not show their scope. */
 const WITHOUT_NAMESPACE = wordSet(`
   CiliumLoadBalancerIPPool CiliumL2AnnouncementPolicy CiliumBGPClusterConfig CiliumClusterwideNetworkPolicy
   ClusterIssuer GatewayClass
@@ -149,7 +149,7 @@ function pluralOf(word: string): string {
   return `${word}s`
 }
 
-/** What the server keeps of `stringData`: written as text it would be nobody's field. */
+/** Converts `stringData` to `data`, as the server does: no one would own fields of `stringData`. */
 export function withData(object: KubeObject): KubeObject {
   const { stringData, ...rest } = object
   if (object.kind !== 'Secret' || !isRecord(stringData)) return object

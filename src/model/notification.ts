@@ -51,7 +51,7 @@ export interface Receiver {
 export type Outgoing =
   | {
       readonly by: 'http'
-      /** A reference where whoever knows the address can write there. */
+      /** A reference if the address alone gives the right to write there. */
       readonly url: string | SecretReference
       /** GET with this query; POST without one. */
       readonly query?: Readonly<Record<string, string>>

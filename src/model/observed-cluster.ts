@@ -4,13 +4,10 @@ import type { ResourceKey } from './declaration.ts'
 import type { ClusterDeclaration } from './estate.ts'
 import type { ClusterVerb, Step } from './step.ts'
 
-/**
- * What could be found out. `unknown` is no third opinion but the lack of one: whoever decides must count it as the
- * worse case.
- */
+/** The result of a check. `unknown` means that it gave no result: a decision must assume the worse case. */
 export type YesNoUnknown = 'yes' | 'no' | 'unknown'
 
-/** Everything that is seen of a cluster at one moment, over all lanes. A crash of ours is only another such moment. */
+/** A cluster as observed at one moment, over all lanes. After a crash croft simply observes again. */
 export interface ObservedCluster {
   /** Do object calls get answers? Probes alone prove nothing. */
   readonly api: YesNoUnknown
@@ -40,11 +37,11 @@ export interface ClusterIdentity {
   readonly caHash: string
   /** The only node that may ever be started as the first of a new cluster. */
   readonly firstServer?: string
-  /** The first server has answered once. From then on nobody starts a new cluster. */
+  /** The first server has answered once. From then on croft never forms a new cluster. */
   readonly formed: boolean
-  /** The copy in Git was sealed before that, and is all that is left: there may have been a cluster, and it counts as formed. */
+  /** The copy in Git predates `formed` and is all that is left: a cluster may exist, so it counts as formed. */
   readonly unsure?: true
-  /** When it was written down: a machine that was made later cannot hold older data. */
+  /** When it was recorded: a machine that was made later cannot hold older data. */
   readonly recordedMs: number
 }
 
@@ -75,14 +72,14 @@ export interface ObservedNode {
 
 /** A replacement of a dead node, as the journal has it. */
 export interface Remediation {
-  /** When it was last begun. */
+  /** When the last replacement started. */
   readonly atMs: number
-  /** The machine that was to go is gone, or the node is well again: the one that is there now stays. */
+  /** The old machine is gone, or the node recovered: the current machine stays. */
   readonly over?: true
 }
 
 export interface ObservedMachine {
-  /** `no` only where it is certain: a survey that suddenly lacks things answers `unknown`. */
+  /** `no` only if certain: a survey that suddenly lacks things gives `unknown`. */
   readonly exists: YesNoUnknown
   readonly power: 'on' | 'off' | 'unknown'
   /** Carries our mark: croft made it and may destroy it. */
@@ -137,9 +134,9 @@ export interface KubeNode {
   readonly version: string
   readonly unschedulable: boolean
   readonly work?: NodeWork
-  /** When our last change of version or flags was begun here. Stays after the work is over: the soak counts from it. */
+  /** When croft's last change of version or flags started here. Stays after the work: the soak counts from it. */
   readonly changedMs?: number
-  /** A drain for this target ran out of time and was given up; only a person's resume tries again. */
+  /** A drain for this target timed out and was abandoned; only a person's resume retries it. */
   readonly drainGivenUp?: { readonly target: string; readonly atMs: number }
   /** Pods that a drain would have to move. */
   readonly podsToMove: number | 'unknown'
@@ -297,14 +294,14 @@ export interface ClusterRequests {
 }
 
 /**
- * A person's word that a server which nobody can reach is dead: it is not stopped before its member is removed. It holds
- * for the member and the Node that were shown, and is over when they are gone or the server is back.
+ * A person's statement that an unreachable server is dead: croft removes its member without stopping it first. It
+ * applies to the member and Node that the person saw, until they are gone or the server is back.
  */
 export interface ForgetOrder {
   readonly node: string
   readonly atMs: number
   readonly member?: string
-  /** Of its Node. */
+  /** Creation time of its Node. */
   readonly createdMs?: number
 }
 
@@ -323,15 +320,15 @@ export interface MachineLife {
 }
 
 export interface RequestedHold {
-  /** `not-seen`: croft could not look at it. Otherwise somebody ordered it. */
+  /** `not-seen`: croft could not look at it. Otherwise a person ordered it. */
   readonly guard?: 'not-seen'
   readonly reason: string
   readonly allow: string
-  /** By order of a Power: what is off is as it should be, and what is on its way is nobody's trouble. */
+  /** By order of a Power: a cluster that is off is as it should be, and one on its way is no trouble. */
   readonly power?: 'off' | 'changing'
-  /** The step that a command is about to do, or did and does not know what came of it. */
+  /** The step that a command is about to do, or did with an unknown result. */
   readonly effect?: OperationEffect
-  /** What a command that holds the cluster is at, for whoever watches. */
+  /** The current step of the command that holds the cluster, for display. */
   readonly operation?: OperationAt
 }
 
@@ -340,21 +337,21 @@ export interface OperationStepAt extends Pick<Step<'operation'>, 'verb' | 'node'
   readonly sinceMs: number
 }
 
-/** How far an operation is that somebody began by command. */
+/** The progress of an operation that a command started. */
 export interface OperationAt extends OperationStepAt {
   /** `restore of edge from before-upgrade`. */
   readonly name: string
-  /** The steps before this one: whoever watches looks less often than steps follow each other. */
+  /** The steps before this one: a viewer polls less often than steps follow each other. */
   readonly before?: readonly OperationStepAt[]
 }
 
-/** A step of an operation that somebody began by command, written down before it is done. */
+/** A step of an operation that a command started, recorded before it is performed. */
 export interface OperationEffect {
   readonly step: Step<'operation'>
   readonly atMs: number
 }
 
-/** One that was interrupted holds the cluster for as long as nobody looks: that one is not under way. */
+/** Reports whether the operation is running. An interrupted one holds the cluster until a person looks, but is not. */
 export function isUnderWay(operation: OperationAt | undefined, nowMs: number): operation is OperationAt {
   return operation !== undefined && nowMs - operation.sinceMs <= LIMITS.operationStepMs
 }
@@ -364,12 +361,12 @@ export const NO_REQUESTS: ClusterRequests = { rolloutPaused: false, replace: [],
 /** What to do next with a cluster, and what blocks it. Data: printed, compared, performed, rehearsed. */
 export interface ClusterDecision {
   readonly phase: ClusterPhase
-  /** May all be begun now, side by side. */
+  /** All of them may start now, in parallel. */
   readonly steps: readonly Step<'cluster'>[]
   readonly waits: readonly ClusterWait[]
-  /** For now: something else must happen first. */
+  /** Temporary: something else must happen first. */
   readonly holds: readonly ClusterHold[]
-  /** Not as declared: a person must change something. */
+  /** A person must change something first. */
   readonly refusals: readonly ClusterHold[]
   readonly warnings: readonly string[]
   /** What the declared number of servers survives, in one sentence. */

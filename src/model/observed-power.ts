@@ -34,8 +34,8 @@ export interface ObservedPower {
   /** HealthChecks that must pass on the way up and have answered, by name. */
   readonly checks: Readonly<Record<string, CheckOutput>>
   /**
-   * For how long each wait goes on, by its name, on a clock that never jumps. Lost with the process: then it counts
-   * anew, so that nothing is ever forced too early.
+   * How long each wait has lasted, by name, on a monotonic clock. Lost with the process: then it restarts at 0, so that
+   * nothing is forced too early.
    */
   readonly waitedMs: Readonly<Record<string, number>>
 }
@@ -169,12 +169,12 @@ export interface PowerWait {
   readonly tier: Tier
   readonly what: string
   readonly awaits: string
-  /** What is seen instead, where somebody says so. */
+  /** The current state instead, if it is known. */
   readonly seen?: string
   readonly waitedMs: number
-  /** Until the declared choice counts. */
+  /** Time until the declared choice applies. */
   readonly leftMs?: number
-  /** What happens then. */
+  /** The choice that then applies. */
   readonly afterwards?: 'wait' | 'force' | 'abort'
 }
 
@@ -239,12 +239,12 @@ export interface PowerHostView {
   readonly name: string
   readonly power: OnOffUnknown
   readonly level: number
-  /** How it is woken; absent: by nobody but a person. */
+  /** How it is woken. Absent: only a person can. */
   readonly wokenBy?: 'Wake-on-LAN' | 'management controller'
-  /** croft itself runs there: it goes last. */
+  /** croft itself runs there: it goes off last. */
   readonly own: boolean
   readonly watts?: number
-  /** Guests that nobody declared and that keep it on. */
+  /** Undeclared guests that keep it on. */
   readonly strangers: readonly string[]
 }
 

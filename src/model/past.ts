@@ -1,7 +1,7 @@
 import type { Course } from './course.ts'
 import type { EstateView } from './estate-view.ts'
 
-/** How something is at one moment: well, not well, not known, or off because somebody or a schedule says so. */
+/** A state at one moment: healthy, unhealthy, unknown, or off by order of a person or a schedule. */
 export type HealthState = 'up' | 'down' | 'unknown' | 'off'
 
 export interface HealthSubject {
@@ -28,7 +28,7 @@ export function* healthOf(view: EstateView): Generator<HealthSubject> {
 export function* healthOfServices(view: EstateView): Generator<HealthSubject> {
   const off = offByRequest(view)
   for (const { name, decision, operation, observed } of view.clusters) {
-    // A restore stops every server: whoever asks the API then gets no answer.
+    // A restore stops every server, so the API does not answer.
     const stopped = operation !== undefined && observed.api !== 'yes'
     const state = stopped ? 'down' : clusterState(decision.phase)
     yield { what: 'cluster', subject: name, state: off.clusters.has(name) ? 'off' : state }
@@ -40,7 +40,7 @@ export function* healthOfServices(view: EstateView): Generator<HealthSubject> {
 
 const UNDER_WAY: ReadonlySet<string> = new Set(['create', 'update', 'adopt', 'replace', 'delete', 'wait'])
 
-/** Clusters and hosts that are off, or on their way, because somebody or the schedule says so. */
+/** Clusters and hosts that a person or the schedule has ordered off, or that are starting. */
 function offByRequest({ power = [] }: EstateView) {
   const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'PoweringOn')
   return {

@@ -41,11 +41,11 @@ export type Doing =
 export type MissingFact =
   | { readonly look: 'config' | 'power'; readonly externalId: string }
   /**
-   * vanished: it was there, or we began to make it: a survey without it proves nothing. anew: what was asked a moment ago
-   * is not good enough, for it is made now.
+   * vanished: it existed, or its creation started, so a survey without it proves nothing. anew: an earlier answer is
+   * too old, since croft creates it now.
    */
   | { readonly look: 'id'; readonly externalId: string; readonly vanished?: true; readonly anew?: true }
-  /** remainsOf: it is read for what an earlier creation of this id has left behind. */
+  /** remainsOf: the list is read for leftovers of an earlier creation of this id. */
   | { readonly look: 'list'; readonly list: string; readonly remainsOf?: string }
 
 /** What to do next for one resource. Every action but `nothing` says why. */
@@ -110,10 +110,10 @@ export interface Disruption {
   readonly text: string
 }
 
-/** What a plan does to whatever runs. */
+/** The effect of a plan on running workloads. */
 export interface PlanDisruption {
   readonly worst: Disruption['worst']
-  /** Nodes that lose what they hold, besides machines that are deleted or made anew. */
+  /** Nodes that lose their data and whose machines are neither deleted nor recreated. */
   readonly destroyed: number
   readonly items: readonly Disruption[]
 }
@@ -132,11 +132,11 @@ export interface PlanEntry {
   readonly origin?: Origin
   /** What a person should know although nothing is done about it. */
   readonly notes?: readonly string[]
-  /** The world moved and Git did not: this very generation was in force before. */
+  /** The world changed and Git did not: this generation was applied before. */
   readonly drift?: true
   /** Consents without which a guard would hold the action. */
   readonly consents?: readonly Consent[]
-  /** Asked for where a person looks, and never what is decided by. */
+  /** Read for display only, never for a decision. */
   readonly preview?: Preview
 }
 
@@ -174,7 +174,7 @@ export interface ChartObjectPreview {
 /** Something about a whole connection that stops or slows everything on it. */
 export interface ConnectionNote {
   readonly connection: string
-  /** Where it is declared, where somebody can correct something there. */
+  /** The place of the declaration, if a person can correct the problem there. */
   readonly origin?: Origin
   readonly code: 'unreachable' | 'refused' | 'suspect' | 'incomplete'
   /** The driver's word for a refusal (`Unauthorized`), where there was one: the exit code depends on it. */

@@ -14,11 +14,11 @@ export interface PowerDeclaration {
 export interface PowerSpec {
   /** The Cluster whose workloads and nodes go down and up with it. Absent: only machines and hosts. */
   readonly cluster?: string
-  /** What holds while nobody ordered anything and no schedule has spoken. */
+  /** The state before any order and any switching time of the schedule. */
   readonly state: 'on' | 'off'
-  /** Boxes that are switched as well. Empty: only what runs on them. */
+  /** Boxes to switch as well. Empty: only their guests and workloads. */
   readonly hosts: readonly PowerHost[]
-  /** Further machines that go with it, after the nodes. */
+  /** Further machines that go off with it, after the nodes. */
   readonly machines: readonly ResourceKey[]
   /** Gateway, DNS, DHCP: last off, first on. */
   readonly infrastructure: readonly ResourceKey[]
@@ -35,7 +35,7 @@ export interface PowerSpec {
   readonly ha: boolean
   /** What runs on a host that is switched off and is not declared: it holds the host, or goes down with it. */
   readonly strangers: 'hold' | 'shutdown'
-  /** Names of HealthChecks that must pass on the way up, besides what croft looks at itself. */
+  /** HealthChecks that must pass on the way up, in addition to croft's own checks. */
   readonly checks: { readonly dns: readonly string[]; readonly storage: readonly string[] }
 }
 
@@ -49,11 +49,11 @@ export interface PowerHost {
   readonly bmc?: BmcTarget
   /** The UPS that feeds it, where the Power watches one. */
   readonly fedBy?: string
-  /** The UPSs whose NUT server runs here: without it nobody knows whether they are on battery. */
+  /** The UPSs whose NUT server runs here: without it their state is unknown. */
   readonly tells: readonly string[]
-  /** In which UPS level it goes: 1 first. */
+  /** The UPS level at which it goes off: 1 first. */
   readonly level: number
-  /** croft itself runs here: it goes last, and acts alone. */
+  /** croft itself runs here: it goes off last and alone. */
   readonly own: boolean
   readonly watts?: { readonly on: number; readonly off: number }
 }
@@ -75,8 +75,8 @@ export interface TierRule {
 }
 
 /**
- * In the order in which they go down; between the last two the volumes are taken off the nodes. `system` and `storage` are not scaled: they stop with their nodes, when nobody
- * needs them any more, and come up with them before anything else can be scheduled.
+ * In shutdown order; between the last two the volumes are detached from the nodes. `system` and `storage` are not
+ * scaled: they stop with their nodes, after all workloads, and start with them before anything can be scheduled.
  */
 export const WORKLOAD_TIERS = ['gitops', 'operators', 'apps', 'databases', 'storage-clients'] as const
 export type ScaledTier = (typeof WORKLOAD_TIERS)[number]
@@ -119,11 +119,11 @@ export interface DeadlineRule {
 
 export interface HoldRules {
   readonly people: boolean
-  /** Somebody who has not touched a key for so long has gone home. */
+  /** A person without input for this long has left. */
   readonly idleMs: number
   readonly backups: boolean
   readonly jobs: boolean
-  /** A job that has run for so long is stuck and holds nothing. */
+  /** A job that has run for this long is stuck and does not hold the cluster. */
   readonly jobsMs: number
 }
 
@@ -156,7 +156,7 @@ export interface PowerRequest {
   readonly by: string
   readonly why: string
   readonly atMs: number
-  /** From then on it counts no more. */
+  /** The order expires then. */
   readonly untilMs?: number
   /** Does not wait for people, backups and jobs. */
   readonly ignoreHolds?: boolean
@@ -195,9 +195,9 @@ export interface PowerWorkload {
   readonly tier: WorkloadTier
   /** Wanted now; of a CronJob or a database 0 when it is suspended. */
   readonly replicas: number
-  /** Pods that are there, whatever is wanted. */
+  /** Existing pods, regardless of the wanted number. */
   readonly pods: number
   readonly ready: number
-  /** Our mark: what it had before we took it down. */
+  /** croft's mark: the replicas before croft scaled it down. */
   readonly remembered?: number
 }

@@ -24,7 +24,7 @@ export function isFailed(conditions: readonly Pick<Condition, 'type' | 'status' 
 
 /** The same failure, counted, so that it is reported once and not retried for ever. */
 export interface FailureRun {
-  /** waiting: nothing is wrong, somebody else is at work; never counts towards Stalled. */
+  /** waiting: not an error, since other work is under way; never counts towards Stalled. */
   readonly kind: 'failing' | 'waiting'
   readonly reason: string
   readonly message: string
@@ -63,14 +63,14 @@ export interface ResourceRecord {
   /** Open until a survey shows the guest with our mark and without the lock of its creation. */
   readonly attempt?: CreationAttempt
   readonly generation: string
-  /** Who declared it last. Absent: nobody here ever did, or it was before records said so. */
+  /** Who declared it last. Absent: it was never declared here, or only before records had this field. */
   readonly declaredBy?: string
   /** The source that declared it last, if that has a grant. */
   readonly source?: string
-  /** The instance that it was made from, and the definition of that: while one of them is missing nobody has removed it. */
+  /** The instance that it belongs to, and that one's definition. If either is missing, its removal is not proven. */
   readonly composedBy?: Composed
   readonly externalId?: string
-  /** The birth of the thing under `externalId` that croft made or adopted. Absent: no close look has shown it with our mark yet. */
+  /** The birth of the thing under `externalId` that croft made or adopted. Absent: not yet seen closely. */
   readonly birth?: string
   readonly host?: string
   readonly policy: Policy
@@ -81,19 +81,19 @@ export interface ResourceRecord {
   readonly stalledGeneration?: string
   /** When a survey first showed the thing; what the mass-absence guard compares with. Gone when we removed it. */
   readonly seenMs?: number
-  /** The generation that was last seen to be in force as declared: a difference from it since then is drift. */
+  /** The generation last observed as declared: a difference from it since then is drift. */
   readonly syncedGeneration?: string
-  /** The host that was declared then. A guest elsewhere was carried there by somebody, unless this has changed. */
+  /** The host declared then. If this is unchanged and the guest is elsewhere, a person moved it. */
   readonly declaredHost?: string
-  /** The fixed addresses that it was made with, or was seen in force with since. */
+  /** The fixed addresses that it was created with, or that were observed since. */
   readonly addresses?: readonly string[]
-  /** Since when the world has drifted away from it. */
+  /** When the world started to differ from it. */
   readonly driftSinceMs?: number
-  /** Who moved it, where the outside system keeps a list. */
+  /** Who changed it, if the outside system keeps a log. */
   readonly driftBy?: { readonly user: string; readonly task: string; readonly atMs: number }
   /** It was not declared, and no unread path could declare it. */
   readonly absent?: boolean
-  /** Its deletion was held because of how many were to go: it waits for an approval of its own. */
+  /** The deletion limit held its deletion: it waits for an explicit approval. */
   readonly awaitsApproval?: boolean
   readonly createdMs: number
   /** Short word for tables: Running, Creating, Booting… */
@@ -101,10 +101,10 @@ export interface ResourceRecord {
   readonly details?: Readonly<Record<string, string>>
 }
 
-/** What croft is about to do, written down durably before it does it, whatever it is about. */
+/** The next effect of croft, stored durably before croft performs it. */
 export type Intention = ThingIntention | CoordinatedIntention
 
-/** A step on a cluster, of a Power, or of an operation on a whole cluster. What came of it is seen in the world. */
+/** A step on a cluster, of a Power, or of an operation on a whole cluster. Its result is observed in the world. */
 export interface CoordinatedIntention extends Begun {
   readonly step: Step<Coordinated>
 }
@@ -120,8 +120,8 @@ interface Begun {
 }
 
 /**
- * One call about one thing. `externalId` is chosen before the call that uses it, so that an attempt of which we never
- * hear again can be recognised in the world and repeated safely.
+ * One call about one thing. `externalId` is chosen before the call that uses it, so that an attempt without an answer
+ * can be recognised in the world and repeated safely.
  */
 export interface ThingIntention extends Begun {
   readonly uid: string

@@ -48,19 +48,19 @@ export interface Resource {
   readonly generation: string
 }
 
-/** What is declared of a guest, whatever sort of guest it is; undefined for what is none. */
+/** Returns the desired state of a VM or container, or undefined for other types. */
 export function guestIn(desired: Desired): VmSpec | ContainerSpec | undefined {
   if (desired.type === 'vm') return desired.vm
   return desired.type === 'container' ? desired.container : undefined
 }
 
-/** The same with these fields of a guest, of whatever sort it is; what is none stays as it is. */
+/** Returns it with these fields set if it is a VM or container, and unchanged otherwise. */
 export function withGuestFields(desired: Desired, fields: Partial<GuestBasics>): Desired {
   if (desired.type === 'vm') return { type: 'vm', vm: { ...desired.vm, ...fields } }
   return desired.type === 'container' ? { type: 'container', container: { ...desired.container, ...fields } } : desired
 }
 
-/** Is it a computer that somebody works with, whose loss hurts? */
+/** Reports whether the type is a computer that people use, whose loss hurts. */
 export function isGuest(type: Desired['type'] | 'cluster'): boolean {
   return type === 'vm' || type === 'container'
 }
@@ -82,13 +82,13 @@ export interface Candidate {
 export interface Placement {
   /** One for each declared host that could hold it at all, by name: what it would be there. */
   readonly candidates: readonly Candidate[]
-  /** Hosts that cannot hold it whatever happens, and why: they do not bind a network or a storage that it names. */
+  /** Hosts that can never hold it, and why: they lack a network or a storage that it names. */
   readonly unfit: readonly { readonly host: string; readonly why: string }[]
-  /** Machines of one group are spread over the hosts as evenly as they can be. */
+  /** Machines of one such group are spread evenly over the hosts. */
   readonly spread?: string
-  /** Of one group no two are on the same host. */
+  /** No two machines of one such group share a host. */
   readonly apart?: string
-  /** The Host that its devices are plugged into: a machine that is elsewhere is moved there. */
+  /** The Host that its devices are plugged into: a machine elsewhere is moved there. */
   readonly pinned?: string
   /** What came of it; only after placing. */
   readonly chosen?: { readonly host: string; readonly why: string }
@@ -101,15 +101,15 @@ export interface Change {
   readonly path: string
   readonly from: unknown
   readonly to: unknown
-  /** live: takes effect at once. restart: in force after the guest restarts. replace: only a new thing can have it. */
+  /** live: takes effect at once. restart: takes effect after a restart. replace: only a new thing can have it. */
   readonly effect: 'live' | 'restart' | 'replace'
   /** Secret values are shown as changed, never what they are. */
   readonly secret?: boolean
-  /** No answer shows it, so nothing was compared: it is sent again because what it refers to has changed. */
+  /** The API does not show it, so nothing was compared: it is sent again because its reference has changed. */
   readonly resent?: true
-  /** The next step of something that croft itself does: nobody changed anything, so it is no drift. */
+  /** The next step of croft's own work: the world did not change, so it is no drift. */
   readonly own?: true
-  /** Why croft cannot make this change, and what a person can do. Nothing of the resource is changed meanwhile. */
+  /** Why croft cannot make this change, and what a person can do. The resource stays unchanged meanwhile. */
   readonly blocked?: { readonly message: string; readonly allow: string }
 }
 
@@ -130,11 +130,11 @@ export interface Mark {
   readonly seed?: string
   /** A document on its way to the guest, and the storage that its image is or will be on. */
   readonly seeding?: { readonly hash: string; readonly storage: string }
-  /** The storage from which images that nobody needs any more are still to be taken away. */
+  /** The storage with seed images that are no longer needed and must be deleted. */
   readonly unseeding?: string
 }
 
-/** Reports whether a guest has read the document that its declaration has now. One without any has nothing to read. */
+/** Reports whether a guest has read its declared document. One without a document has nothing to read. */
 export function readsDeclaredSeed(
   { desired }: Pick<Resource, 'desired'>,
   { mark }: Pick<ObservedResource, 'mark'>,
@@ -162,12 +162,12 @@ export interface ObservedResource {
   readonly name?: string
   readonly mark?: Mark
   readonly power?: PowerState
-  /** `clone`, `create`, `backup`…: somebody is at work on it. */
+  /** `clone`, `create`, `backup`…: a task is working on it. */
   readonly lock?: string
   readonly template?: boolean
-  /** Something else than a person may move it to another host. */
+  /** A high-availability manager may move it to another host. */
   readonly highlyAvailable?: boolean
-  /** The resource pool it is in, where the system has such a thing. */
+  /** Its resource pool, if the system has pools. */
   readonly pool?: string
   readonly uptimeSeconds?: number
   /** What it may use at most. */
@@ -199,26 +199,26 @@ export interface ObservedDetails {
   readonly config: Readonly<Record<string, unknown>>
   /** Keys whose value in `config` waits for a restart. */
   readonly pending?: readonly string[]
-  /** The values of those keys that are in force until then; a key that is missing here has none. */
+  /** The current values of those keys; a key that is missing here has none. */
   readonly inForce?: Readonly<Record<string, unknown>>
   /** Power read from the guest itself, not from a cache. */
   readonly power?: PowerState
-  /** What tells it from another thing under the same id: `uuid 51f8…` of a VM, `mac BC:24:…` of a container. */
+  /** Distinguishes it from another thing with the same id: `uuid 51f8…` of a VM, `mac BC:24:…` of a container. */
   readonly birth?: string
-  /** When it was made, where the system remembers. */
+  /** When it was created, if the system stores that. */
   readonly createdMs?: number
   /** Does the agent inside answer? undefined: not asked. */
   readonly agent?: 'up' | 'down'
   readonly addresses?: readonly string[]
-  /** How its first boot went, as cloud-init itself says it. Absent: nobody asked, or it cannot be known. */
+  /** The result of its first boot as cloud-init reports it. Absent: not read, or not available. */
   readonly cloudInit?: CloudInitResult
   /** Images made for this guest, on the storage that its mark names. Absent: its mark names none. */
   readonly seedImages?: readonly { readonly id: string; readonly bytes: number }[]
-  /** What the record is to tell of it, as it was seen: it is right again after a crash and after the store was lost. */
+  /** Facts for the record, as observed: so it is correct again after a crash or the loss of the store. */
   readonly facts?: Readonly<Record<string, string>>
-  /** The bridges of its host, where it was read and is to be on one that it is not on. */
+  /** The bridges of its host, read if the guest must use a bridge that it does not use yet. */
   readonly hostBridges?: readonly string[]
-  /** What a survey still called it when it was read, where that is another name than its own. */
+  /** Its name in the survey, if that differed from its name in the close look. */
   readonly surveyedName?: string
   readonly atMs: number
 }
@@ -244,7 +244,7 @@ export interface RemoteTask {
 export interface ObservedHost {
   readonly name: string
   readonly online: boolean
-  /** What a network card can be plugged into, with what is declared for it. Absent: nobody asked, or nobody could tell. */
+  /** The bridges that a network card can use, and those declared for the host. Absent: not read, or unreadable. */
   readonly bridges?: readonly string[]
   readonly memoryBytes?: number
   readonly memoryUsedBytes?: number
@@ -275,27 +275,27 @@ export interface Survey {
   readonly storages: readonly ObservedStorage[]
   readonly resources: readonly ObservedResource[]
   readonly tasks: readonly RemoteTask[]
-  /** Of kinds that a cluster learns: those that it serves now, as `cilium.io/v2 CiliumNode`. Absent: nobody could ask. */
+  /** The kinds served now that the cluster learnt, as `cilium.io/v2 CiliumNode`. Absent: unreadable. */
   readonly served?: readonly string[]
 }
 
-/** How busy a host was, one value for a span of time. */
+/** A host's average load over a span of time. */
 export interface LoadSample {
   readonly atMs: number
   /** 0 to 1. */
   readonly load: number
 }
 
-/** An address that somebody on a host's networks has, whether or not any hypervisor knows them. */
+/** An address in use on a host's networks, by a hypervisor's guest or another device. */
 export interface AddressUse {
   readonly address: string
-  /** The hardware address of whoever has it, in lower case. Absent: nobody could tell. */
+  /** The hardware address of its user, in lower case. Absent: unknown. */
   readonly hardware?: string
-  /** Who that is, in words: `52:54:00:12:34:56, which answers on the network of pve1`. */
+  /** The user in words: `52:54:00:12:34:56, which answers on the network of pve1`. */
   readonly by: string
 }
 
-/** What a host said of its neighbours. Pure. */
+/** Returns the addresses in use that a host's neighbour table shows. Pure. */
 export function usedNear(host: string, neighbours: readonly Neighbour[]): readonly AddressUse[] {
   return neighbours.map(({ address, hardware, own }) => {
     if (own) return { address, by: `host ${host} itself` }
@@ -304,14 +304,14 @@ export function usedNear(host: string, neighbours: readonly Neighbour[]): readon
   })
 }
 
-/** A guest in this state shows neither name nor tags, whoever makes it. */
+/** A guest under creation, by croft or others. It shows neither name nor tags. */
 export function isBeingMade({ lock }: ObservedResource): boolean {
   return lock === 'create' || lock === 'clone'
 }
 
 /**
- * It shows nothing but the lock of its creation, its host answers, and no task works on it. One look proves nothing: guests
- * and tasks are listed by two calls, and a creation locks its id a moment before its task begins.
+ * Reports whether only the lock of its creation shows, its host answers, and no task works on it. One observation
+ * proves nothing: guests and tasks are listed by two calls, and a creation locks its id before its task starts.
  */
 export function isUnattended(seen: ObservedResource, { hosts, tasks }: Survey): boolean {
   if (!isBeingMade(seen) || seen.mark !== undefined) return false

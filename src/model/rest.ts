@@ -6,7 +6,7 @@ export type SettingValue =
   | readonly SettingValue[]
   | { readonly [name: string]: SettingValue | undefined }
 
-/** One thing that an outside system keeps in a list of its own: a pool, a user, a storage entry, a DNS setting. */
+/** An entry in one of an outside system's lists: a pool, a user, a storage entry, a DNS setting. */
 export interface SettingSpec {
   /** Which definition says how it is listed, read and written. */
   readonly definition: string
@@ -29,7 +29,7 @@ export interface SettingSpec {
  * - properties: `a=1,b=2` or, in some answers, an object; blocks: several of them, in any order
  * - seconds: a date, sent as seconds since 1970; numbered: `dns1`, `dns2`, `dns3`
  * - lines: `KEY=value` lines, sent in base64; hosts: a hosts file; pem: a certificate
- * - rules: an ordered list of its own below the thing; entries: an unordered one
+ * - rules: an ordered list below the thing; entries: an unordered one
  * - secret: a reference; sent, never read or shown
  */
 export type FieldType =
@@ -64,14 +64,14 @@ export interface Field {
   readonly parts?: Readonly<Record<string, Field>>
   /** What it is when an answer leaves it out. */
   readonly absent?: SettingValue
-  /** Of a flag that counts as on whatever is sent for it: off is taken back, never sent. */
+  /** A flag that any sent value switches on: to switch it off, delete it. */
   readonly offByAbsence?: true
   readonly required?: true
-  /** Only things of these types have it: Proxmox refuses it in others. */
+  /** Only things of these types have it: Proxmox refuses it for others. */
   readonly types?: readonly string[]
-  /** Only a new thing can have another value. */
+  /** Cannot be changed after creation. */
   readonly fixed?: true
-  /** Never in an answer: sent when the thing is made and not compared. */
+  /** Never in an answer: sent at creation and not compared. */
   readonly unread?: true
 }
 
@@ -82,11 +82,11 @@ export interface RestWrite {
   /** The parameter that carries the id. */
   readonly id?: string
   readonly with?: Readonly<Record<string, string>>
-  /** Parameters taken from what is there: they must be sent although nobody changes them. */
+  /** Parameters copied from the live object: they must be sent even if unchanged. */
   readonly carry?: readonly string[]
-  /** Everything that is known of the thing is sent, not only what changed: what is left out would be lost or refused. */
+  /** All known fields are sent, not only changed ones: an omitted field would be lost or refused. */
   readonly whole?: true
-  /** The answer's digest is sent back, so that nobody's change in between is lost. */
+  /** The answer's digest is sent back, so that the write fails if the object changed in between. */
   readonly digest?: true
   readonly disruption?: 'data-loss'
 }
@@ -118,13 +118,13 @@ export interface Definition {
   readonly key: readonly string[]
   /** Rows of the list that are of this sort. */
   readonly only?: Readonly<Record<string, string>>
-  /** What the path needs besides the id. `?` marks what may be left out. */
+  /** What the path needs in addition to the id. `?` marks optional parts. */
   readonly scope?: readonly ('host' | 'host?' | 'vmid' | 'vmid?' | 'container?' | 'user' | 'vnet')[]
-  /** Of the cluster and of guests there are such things; a host alone has none. */
+  /** The cluster and guests have such things, a host does not. */
   readonly notOfHosts?: true
-  /** How a declaration gives the id: metadata.name or `id` unless said otherwise. */
+  /** Which fields of a declaration give the id: by default metadata.name or `id`. */
   readonly identity?: { readonly constant: string } | { readonly fields: readonly string[]; readonly join: string }
-  /** Without it the thing always exists and is never made. */
+  /** Absent: the thing always exists and is never created. */
   readonly create?: RestWrite
   readonly update?: RestWrite
   /** Without it the thing cannot be taken away by the API, or must not be: croft forgets it. */

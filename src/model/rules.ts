@@ -28,15 +28,15 @@ export interface Rules {
    * them, they carry our mark, and their id is probed before it is used.
    */
   listOf(resource: Resource): string | undefined
-  /** Where it is to be, for lanes and for showing. */
+  /** The target host, for lanes and for display. */
   hostOf(resource: Resource): string
-  /** Must the id be chosen from the connection's range? */
+  /** Reports whether croft must choose the id from the connection's range. */
   readonly choosesId: (resource: Resource) => boolean
-  /** What must come about first that no resource stands for: a kind that the cluster has to learn. */
+  /** Prerequisites that are no resource: a kind that the cluster must learn first. */
   awaits(resource: Resource, survey: Survey): readonly string[]
-  /** What would block its creation here, seen before anything is written (storage not on that host…). */
+  /** What would block its creation, checked before any write (storage not on that host…). */
   obstacles(resource: Resource, survey: Survey): readonly Obstacle[]
-  /** What would block changes to one that is there, as far as looks can tell (a bridge that its host does not have). */
+  /** What would block changes to an existing one, as far as reads can tell (a bridge that its host lacks). */
   changeObstacles?(
     resource: Resource,
     observed: ObservedResource,
@@ -59,15 +59,15 @@ export interface Rules {
   ): readonly Step[]
   /** The call that writes our mark on a thing that we take over. */
   adoptSteps(resource: Resource, observed: ObservedResource): readonly Step[]
-  /** What is on it that nobody could bring back if it were destroyed and created again: `scsi1`, `unused0`. */
+  /** Parts with data that would be lost if it were destroyed and created again: `scsi1`, `unused0`. */
   irreplaceable(resource: Resource, observed: ObservedResource): readonly string[]
-  /** Disks of a guest besides the one that it starts from, and those that were taken out of it: its data is there only. */
+  /** All disks of a guest but its boot disk, and its detached disks: the only place of their data. */
   dataDisks(observed: ObservedResource): readonly string[]
-  /** The lists in which parts of an earlier, broken creation under this id would be found. */
+  /** The lists that would show leftovers of an earlier, failed creation under this id. */
   remains(resource: Resource, externalId: string): readonly string[]
-  /** Calls that take away a guest whose creation broke off and that is locked since. Undefined: only a person can. */
+  /** Steps that delete a guest whose creation failed and left it locked. Undefined: only a person can. */
   abandonedSteps(resource: Resource, destruction: Destruction): readonly Step[] | undefined
-  /** Why it must not be removed, as the system itself would say. */
+  /** Why the system itself would refuse to delete it. */
   undeletable(observed: ObservedResource): Obstacle | undefined
   /** Who keeps the thing by now in our place, and the calls that take our mark off it. Undefined, or no such rule: it is ours alone. */
   releases?(observed: ObservedResource): { readonly to: string; readonly steps: readonly Step[] } | undefined

@@ -23,14 +23,14 @@ export class Sealed<T> {
   }
 }
 
-/** A value that a server of secrets keeps. Which server and with which rights: whoever runs croft says, never a manifest. */
+/** A value on a server of secrets. croft's operator configures the server and its rights, never a manifest. */
 export type ServerReference =
   /** A key of a secret in Vault or OpenBao, of the engine KV version 2. */
   | { readonly vault: { readonly mount: string; readonly path: string; readonly key: string } }
   /** A field of an item in 1Password, through its Connect server. */
   | { readonly onePassword: { readonly vault: string; readonly item: string; readonly field: string } }
 
-/** Where a secret's value is to be found. The value itself is never part of a declaration. */
+/** Where to find a secret's value. The value itself is never part of a declaration. */
 export type SecretReference =
   | ServerReference
   | { readonly env: string }

@@ -13,11 +13,11 @@ export interface ShownCall {
   readonly method: string
   readonly path: string
   readonly params: Readonly<Record<string, string>>
-  /** Parameters that nobody is shown. */
+  /** Parameters that are never shown. */
   readonly secretParams: readonly string[]
 }
 
-/** What a step does, with all that goes with it and holds data: the line of plans, events and pages. */
+/** Returns what a step does and which data it destroys: the line of plans, events and pages. */
 export function toldStep({
   summary,
   destroys,

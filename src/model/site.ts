@@ -11,7 +11,7 @@ export interface SiteHost extends SitePart {
   readonly cpus?: number
   readonly memoryBytes?: number
   readonly bridges: readonly SitePart[]
-  /** Network cards besides the one that the host itself uses. */
+  /** Network cards, without the one that the host itself uses. */
   readonly cards: readonly SitePart[]
   readonly pci: readonly SiteDevice[]
   readonly usb: readonly SiteDevice[]
@@ -25,11 +25,11 @@ export interface SiteDevice extends SitePart {
 
 export interface SiteStorage extends SitePart {
   readonly type: string
-  /** What it may hold; by its type where nobody says. */
+  /** Its allowed content. Absent: the default of its type. */
   readonly content?: readonly string[]
   readonly bytes?: number
   readonly shared?: boolean
-  /** Hosts that have it; all unless it says. */
+  /** Hosts that have it. Absent: all. */
   readonly hosts?: readonly string[]
 }
 
@@ -39,9 +39,9 @@ export interface SiteGuest extends SitePart {
   readonly host: string
   readonly template?: boolean
   readonly running?: boolean
-  /** Lines of its configuration besides name and disks. */
+  /** Lines of its configuration, without name and disks. */
   readonly config: Readonly<Record<string, string>>
-  /** By the line of the configuration: `scsi0`, `rootfs`. */
+  /** By configuration line: `scsi0`, `rootfs`. */
   readonly disks: Readonly<Record<string, { readonly storage: string; readonly gib: number }>>
 }
 
@@ -51,7 +51,7 @@ export interface SiteFile extends SitePart {
   readonly host: string
 }
 
-/** A datacentre as somebody describes it: what a simulated one is filled with. */
+/** The description of a datacentre, from which the simulator is filled. */
 export interface Site {
   readonly hosts: readonly SiteHost[]
   readonly storages: readonly SiteStorage[]

@@ -39,7 +39,7 @@ export type StepOver<L extends 'rest' | 'commands' | 'object'> = Extract<Step, {
 
 export type About = 'thing' | Coordinated
 
-/** What a coordinator decides about many machines at once. The same step again does no harm: croft looks and decides anew. */
+/** Steps of a coordinator of many machines. They are idempotent: croft observes and decides again. */
 export type Coordinated = keyof CoordinatedSteps
 
 interface CoordinatedSteps {
@@ -97,7 +97,7 @@ export type ObjectWrite =
       readonly force?: true
       /** Entries of `data` whose values are put in when the call is made. */
       readonly secrets?: Readonly<Record<string, SecretReference>>
-      /** The body itself carries values of a secret: nobody is shown it. */
+      /** The body itself contains secret values and is never shown. */
       readonly hidden?: true
     }
   | {
@@ -112,9 +112,9 @@ export type ObjectWrite =
       readonly apiVersion: string
       readonly kind: string
       readonly propagationPolicy: 'Background'
-      /** Only the very object that was looked at: one that was made anew meanwhile stays. */
+      /** Only the object that was read: one recreated meanwhile stays. */
       readonly uid?: string
-      /** Only as it was read: the server refuses if it changed meanwhile. */
+      /** Only if unchanged since it was read: otherwise the server refuses. */
       readonly resourceVersion?: string
     }
   | HelmWrite
@@ -254,11 +254,11 @@ interface OfCluster extends Expecting {
 export type ClusterVerb =
   /** Make CA and token and write down, with them, who is the first server: before anything is started. */
   | 'record-first-server'
-  /** Write down that the first server has answered: from then on nobody starts a new cluster. */
+  /** Record that the first server has answered: from then on croft never forms a new cluster. */
   | 'note-formed'
-  /** Delete the bootstrap token of a node that has come in with it. */
+  /** Delete the bootstrap token of a node that has joined with it. */
   | 'delete-join-token'
-  /** Read CA and token back from a server that runs, where our record of a living cluster was lost or never was. */
+  /** Read CA and token back from a running server, if croft has no record of its cluster. */
   | 'read-back-secrets'
   | 'create-machine'
   | 'start-machine'
@@ -367,10 +367,10 @@ export type OperationVerb =
   | 'make-authorities'
   | 'rotate-ca'
   | 'rotate-keys'
-  /** All certificates of one node made anew by the same CAs, while its K3s stands still. */
+  /** Renew all certificates of one node with the same CAs, while its K3s is stopped. */
   | 'renew-certificates'
   | 'install-k3s'
-  /** What an earlier drill left on the machine goes; anything else on it stays, and forbids the drill. */
+  /** Delete what an earlier drill left on the machine. Anything else there stays and prevents the drill. */
   | 'clear-drill'
   | 'copy-snapshot'
   | 'write-drill-files'
@@ -397,12 +397,12 @@ export type Outcome =
   | { readonly result: 'refused'; readonly refusal: Refusal }
 
 /**
- * The reason of a creation that took its id and nothing else: no process was begun for it and none will be, so the same may
- * be made under another id.
+ * The failure of a creation that only took its id: no process started or will start for it, so the guest can be created
+ * under another id.
  */
 export const NEVER_BEGUN = 'NeverBegun'
 
-/** A foreign error in our words: what it means for retrying. */
+/** An API's error, classified for retries. */
 export interface Refusal {
   /** Stable word: `IdTaken`, `Locked`, `PermissionDenied`, `Unauthorized`, `DigestMismatch`, `NotFound`, `NoQuorum`… */
   readonly reason: string

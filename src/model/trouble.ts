@@ -5,13 +5,13 @@ import type { EstateStatus, StatusCluster, StatusHost, StatusPower, StatusRow } 
 import type { TroubleSort } from './notification.ts'
 
 /**
- * Something that is wrong now and that somebody should know of. The same trouble keeps its id while it lasts; one that gets
- * worse has another, so that it is told again.
+ * A current problem that a person should know of. It keeps its id while it lasts. If it gets worse, it gets a new id,
+ * so that it is reported again.
  */
 export interface Trouble {
   readonly id: string
   readonly sort: TroubleSort
-  /** `bad`: it does not work, or a person must act. `warn`: it should be looked at. */
+  /** `bad`: it does not work, or a person must act. `warn`: a person should look at it. */
   readonly tone: 'bad' | 'warn'
   readonly title: string
   readonly text: string
@@ -88,7 +88,7 @@ function of(
   }
 }
 
-/** One for each line, whatever is wrong there: what has one id is reported, and is over, once. */
+/** Groups problems by line: one id is reported, and resolved, only once. */
 function manifestTroubles({ problems }: EstateStatus): readonly Trouble[] {
   const errors = problems.filter(({ severity }) => severity === 'error')
   return [...Map.groupBy(errors, ({ file, line }) => `${file}:${line}`)].map(([place, here]) =>
@@ -163,7 +163,7 @@ function heldTitle(cluster: string, guard: string | undefined): string {
   return `${cluster} is held by ${guard ?? 'a guard'}`
 }
 
-/** What somebody began by command is no fault, but whoever looks must know of it; one that stopped is a fault. */
+/** An operation that a command started is no fault, but worth a warning. One that stopped is a fault. */
 function operationTrouble(
   cluster: string,
   { name, step, stopped, sinceMs }: NonNullable<StatusCluster['operation']>,
@@ -195,12 +195,12 @@ function powerTroubles({ name, holds, refusals, ups }: StatusPower): readonly Tr
   return [...all, of('ups', name, tone, `The UPS of ${name} is on battery`, { id, text: `${left}${low}`, allow })]
 }
 
-/** A battery that says nothing of its own limit is low from here on. */
+/** The low limit of a battery that reports none. */
 const LOW_CHARGE = 20
 
 const BACK = 'bring it back, or say with a Power that it is meant to be off'
 
-/** From here on a host is worth a look. */
+/** A host is worth a look from this temperature on. */
 export const HOT_C = 75
 
 function hostTroubles(status: EstateStatus): readonly Trouble[] {
@@ -218,7 +218,7 @@ function hostTroubles(status: EstateStatus): readonly Trouble[] {
   })
 }
 
-/** Hosts that are off because somebody or the schedule says so: that is no trouble. */
+/** Hosts that are off by order of a person or the schedule: that is no trouble. */
 export function hostsAsleep({ power = [], hosts }: Pick<EstateStatus, 'power' | 'hosts'>): ReadonlySet<string> {
   const nameOf = hostNames(hosts)
   const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'PoweringOn')

@@ -9,7 +9,7 @@ export interface GuestBasics {
   readonly vmid?: number
   readonly name: string
   readonly power?: 'running' | 'stopped'
-  /** `never`: what needs a restart is written and waits until somebody restarts the guest. */
+  /** `never`: croft writes changes that need a restart, and waits until a person restarts the guest. */
   readonly restart?: 'never'
   readonly template?: boolean
   readonly onBoot?: boolean
@@ -36,8 +36,8 @@ export interface TreeMap {
 }
 
 /**
- * What a guest reads when it boots for the first time, as cloud-init's NoCloud source knows it. A map with the one key
- * `valueFrom` stands for a secret: the value takes its place when the image is built, and nowhere else.
+ * What a guest reads at its first boot, in the format of cloud-init's NoCloud source. A map with the one key
+ * `valueFrom` refers to a secret: its value is inserted only when the image is built.
  */
 export interface SeedDocument {
   readonly userData: TreeMap
@@ -46,24 +46,24 @@ export interface SeedDocument {
   readonly networkConfig?: TreeMap
 }
 
-/** A document that a machine is to be born with, and how it gets there. */
+/** A document for a machine's first boot, and how it gets there. */
 export interface VmSeed {
   readonly document: SeedDocument
-  /** Of the document, references and all; a secret that changes behind its reference does not change it. */
+  /** Hash of the document with its references; a changed secret value does not change it. */
   readonly hash: string
-  /** What a changed document means for a machine that has already read another one. */
+  /** What a changed document does to a machine that has already read another one. */
   readonly onChange: 'ignore' | 'rerun' | 'replace'
-  /** Drive that the image is put into. */
+  /** The drive for the image. */
   readonly slot: string
   /** Storage that holds the image until it was read; one of the host's own is chosen when none is declared. */
   readonly storage?: string
   /** Storages that may be chosen where none is declared, as a grant lists them. Absent: any of the host. */
   readonly storages?: readonly string[]
-  /** Without an agent nobody says when the image was read: it is taken out after so long. */
+  /** Without an agent the time of the read is unknown: the image is removed after this time. */
   readonly removeAfterSeconds: number
 }
 
-/** Returns what stands behind `valueFrom` in a place that a secret fills. */
+/** Returns the tree under `valueFrom` in a place that a secret fills. */
 export function valueFrom(tree: Tree): Tree | undefined {
   if (tree === null || typeof tree !== 'object' || Array.isArray(tree)) return undefined
   const keys = Object.keys(tree)
@@ -93,12 +93,12 @@ export interface VmSpec extends GuestBasics {
   readonly cdrom?: readonly { readonly slot: string; readonly file: string }[]
   readonly nics: readonly VmNic[]
   readonly cloudInit?: VmCloudInit
-  /** What it reads at its first boot, on a disc of its own; instead of `cloudInit`, never together with it. */
+  /** The document for its first boot, on a separate disc. Excludes `cloudInit`. */
   readonly seed?: VmSeed
   readonly agent?: { readonly enabled: boolean; readonly trim?: boolean; readonly type?: 'virtio' | 'isa' }
   readonly serial?: readonly { readonly slot: string; readonly device: string }[]
   readonly vga?: { readonly type?: string; readonly memoryMb?: number; readonly clipboard?: 'vnc' }
-  /** `false`: there is to be none. */
+  /** `false`: must have none. */
   readonly audio?: VmAudio | false
   readonly rng?: VmRng
   readonly watchdog?: VmWatchdog | false

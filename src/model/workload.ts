@@ -65,10 +65,10 @@ export type LogAnswer =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: 'not-found' | 'refused' | 'away'; readonly message: string }
 
-/** What runs on clusters, as people look it up. Nothing is kept: it is read when somebody asks. */
+/** What runs on clusters, for people. Nothing is cached: each request reads it. */
 export interface Workloads {
-  /** Undefined: no such add-on is declared. */
+  /** Returns undefined if no such add-on is declared. */
   tree(cluster: string, addon: string): Promise<WorkloadTree | undefined>
-  /** Hands the log on line by line. Only pods below the add-on have one. */
+  /** Passes the log on line by line. Only pods below the add-on have one. */
   log(question: LogQuestion, onLine: (line: string) => void, signal: AbortSignal): Promise<LogAnswer>
 }
