@@ -19,9 +19,10 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 describe('who may do what', () => {
   test('[A60] without signing in everything can be read and nothing done, and each refusal is audited', async () => {
     await using it = await testServer({ users: { anna: 'operator' } })
-    for (const { method, path, scope } of ROUTES) {
+    for (const { method, path, scope, signedIn } of ROUTES) {
       if (method !== 'GET') continue
-      assert.equal((await it.ask(questionOf(path))).status, scope === 'read' ? 200 : 401, path)
+      const open = scope === 'read' && signedIn !== true
+      assert.equal((await it.ask(questionOf(path))).status, open ? 200 : 401, path)
     }
     for (const [path, input] of Object.entries(WISHES)) {
       assert.equal((await it.post(path, input)).status, 401, path)
@@ -45,10 +46,12 @@ describe('who may do what', () => {
     ]
     assert.deepEqual(open, ['/api/sign-in', '/api/sign-out', '/api/second-factor', '/api/sessions/end', ...keys])
     const guarded = (wanted: string) =>
-      ROUTES.filter(({ method, scope }) => method === wanted && scope !== 'read').map(({ path }) => path)
+      ROUTES.filter(({ method, scope, signedIn }) => method === wanted && (scope !== 'read' || signedIn === true)).map(
+        ({ path }) => path,
+      )
     assert.deepEqual(guarded('POST'), Object.keys(WISHES))
     // The text of files is more than the declarations that everybody may read.
-    assert.deepEqual(guarded('GET'), ['/api/commit-diff'])
+    assert.deepEqual(guarded('GET').toSorted(), ['/api/commit-diff', '/api/excerpts'])
   })
 
   test('[A60] a viewer is refused every wish, an operator is asked for under his name, an admin may do the grave ones', async () => {
