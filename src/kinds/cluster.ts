@@ -5,7 +5,7 @@ import { type ClusterFields, clusterSchema } from './cluster/schema.ts'
 import { annotatedPolicy } from './fields/annotations.ts'
 import type { Kind } from './kind.ts'
 
-/** A K3s cluster, with the machines that are made for it; or one that somebody else runs, as a place for add-ons. */
+/** A K3s cluster with the machines made for it, or an existing cluster as a place for add-ons. */
 export const cluster: Kind<ClusterFields> = {
   kind: 'Cluster',
   apiVersion: 'croft.dev/v1alpha1',

@@ -44,7 +44,7 @@ export const device = croftKind<DeviceSpec>({
     if (host === undefined) return { problems: [unknownHost(spec.host, ['spec', 'host'], lookup)] }
     const connection = connectionOf(host, ['spec', 'host'], lookup)
     if ('problem' in connection) return { problems: [connection.problem] }
-    // A container is given its files, and no mapping stands for those.
+    // A container gets device files, so it needs no mapping.
     if (spec.pci === undefined && spec.usb === undefined) return { role: 'fact' }
     if (!keeperOf(host, lookup).hypervisor.namesDevices) return { role: 'fact' }
     return {
@@ -56,7 +56,7 @@ export const device = croftKind<DeviceSpec>({
   },
 })
 
-/** The resource mapping that stands for it: with one a token may pass the device on, without one only root may. */
+/** Returns the resource mapping of a device: with one, a token may pass the device on; without, only root may. */
 function mappingOf(id: string, spec: DeviceSpec, node: string): SettingSpec {
   const description = spec.description ?? ''
   if (spec.pci !== undefined) {

@@ -58,7 +58,7 @@ function vmSpecOf(declaration: Declaration<EnvironmentVmSpec>) {
   return vmSpec(fields, fields.nodeName ?? '', declaration.name, declaration.policy.adopt !== undefined)
 }
 
-/** The declared VM that another one is cloned from must be there first. One that nobody declared must exist. */
+/** The declared VM that another one is cloned from must be created first. An undeclared one must exist. */
 function cloneNeeds(vm: VmSpec, { key }: Declaration, lookup: Lookup): readonly ResourceKey[] {
   const source = vm.clone?.vmid
   if (source === undefined) return []

@@ -3,7 +3,7 @@ import { croftKind } from './fields/croft-kind.ts'
 import { matching } from './fields/text.ts'
 
 const schema = z.strictObject({
-  /** Drawn once, when the directory was begun, and never changed: everything that croft makes from it carries it. */
+  /** Drawn once, by croft init, and never changed: all objects that croft makes carry it. */
   uid: matching(/^[0-9a-f]{16}$/, '16 digits of 0-9 and a-f, as croft init writes them'),
 })
 

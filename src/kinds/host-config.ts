@@ -7,7 +7,7 @@ import { isSelected, selectedHosts } from './host-config/select.ts'
 import type { FieldProblem, Lookup, Part } from './kind.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
-/** What hosts are to have: packages, files, users, kernel settings, disks. Each item is a resource of its own. */
+/** The desired state of hosts: packages, files, users, kernel settings, disks. Each item is a separate resource. */
 export const hostConfig = croftKind<HostConfigSpec>({
   kind: 'HostConfig',
   plural: 'hostconfigs',
@@ -96,7 +96,7 @@ function claimedTwice(
     })
 }
 
-/** Pairs of items with other ids of which the first writes a whole file, and the second the same file or a part of it. */
+/** Returns pairs of different items: the first writes a whole file, the second the same file or a part of it. */
 function fightsAmong(
   some: readonly HostItem[],
   others: readonly HostItem[],

@@ -54,7 +54,7 @@ export const host = croftKind<HostSpec>({
       limits: { perHost: 8, perStorage: 1, reads: 4 },
       origin: declaration.origin,
     }
-    // A host that nobody configures is not looked at: it may well be asleep.
+    // A host without configuration is not read: it may be asleep.
     return configured ? { role: 'connection', connection } : { role: 'fact', idle: connection }
   },
 })

@@ -37,7 +37,7 @@ export interface Part {
   readonly placement?: Placement
   /** Only wanted once something needs it. */
   readonly justInCase?: true
-  /** What it is to be taken for, where that is not its declaration: the machine of a node of a cluster. */
+  /** The identity of the resource, if it is not its declaration: for the machine of a cluster's node. */
   readonly as?: {
     readonly kind: string
     readonly name: string
@@ -52,7 +52,7 @@ export type Expanded =
   /** This kind says how something is reached. */
   | { readonly role: 'connection'; readonly connection: Connection }
   /** This kind is looked up by others and makes nothing itself. */
-  /** `idle`: how a host is reached that nobody wants anything of now. */
+  /** `idle`: the connection of a host with nothing to configure now. */
   | { readonly role: 'fact'; readonly idle?: Connection }
   /** This kind is kept by a driver. `connection` is the name it asked for, or undefined for "the only one there is". */
   | {
@@ -103,7 +103,7 @@ export interface Lookup {
   isBounded?(declaration: Declaration): boolean
   /** Is the other of the same source, or may its source use everything? */
   mayUse?(declaration: Declaration, other: Declaration): boolean
-  /** What machines have by now of what their declarations leave to croft. Absent: nobody has looked. */
+  /** Observed values that the machines' declarations leave to croft. Absent: not observed. */
   readonly kept?: KeptChoices
 }
 

@@ -73,7 +73,7 @@ function remoteTarget(name: string, spec: LibvirtSpec): SshTarget {
     port: Number(port),
     user,
     hostKeys,
-    // Members of the group libvirt need no root; it is asked for only where somebody says so.
+    // Members of the group libvirt need no root, so sudo is off by default.
     sudo:
       sudo === undefined ? 'none' : typeof sudo === 'object' ? { password: secretReferenceOf(sudo.password) } : sudo,
     ...(key === undefined ? {} : { key: secretReferenceOf(key) }),

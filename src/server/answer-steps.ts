@@ -3,8 +3,8 @@ import { eachInSteps, type Steps } from '../lib/in-turns.ts'
 import { shownJson } from './shown-json.ts'
 
 /*
- * An answer may have thousands of lines, and somebody else wrote most of them. Each line of a list is a step of its own, so
- * that no list is long enough to keep the others waiting.
+ * An answer may have thousands of lines of foreign text. Each line of a list is a separate step, so that a long list
+ * does not keep other requests waiting.
  */
 
 /** The answer as its schema has it. Throws what `schema.parse` throws. */

@@ -37,7 +37,7 @@ export function* picture(page: Page): Steps<Pictured> {
   return { page, sections: Object.fromEntries(sections) as Record<Section, string>, rows: new Map(rows) }
 }
 
-/** What somebody who has seen `before` must be told. Undefined: nothing. */
+/** Returns the changes for a listener who has `before`. Undefined: none. */
 export function deltaOf(before: Pictured, after: Pictured): Delta | undefined {
   const changed = SECTIONS.filter((name) => before.sections[name] !== after.sections[name])
   const rows = after.page.rows.filter((row) => before.rows.get(row.key) !== after.rows.get(row.key))

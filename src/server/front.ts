@@ -331,7 +331,7 @@ export function createFront(parts: FrontParts): Front {
     async join(upgrade) {
       const { request } = upgrade
       const cookie = sessionOf(request)
-      // A browser shows its session and no token; whoever shows a token is no browser.
+      // A browser sends its session and never a token.
       const who = cookie === undefined ? NOBODY : await door.identify(undefined, cookie)
       try {
         checkOrigin(request)

@@ -62,7 +62,7 @@ export function createHealthStrips(): HealthStrips {
       for (const { what, subject, state } of healthOf(view)) {
         const track = trackOf(what, subject)
         if (track === undefined) continue
-        // A first look, or one after a gap, stands for a moment: nobody knows how it was before.
+        // A first look, or one after a gap, counts as a moment: the state before it is unknown.
         const sinceMs = nowMs - track.notedMs
         const ms = sinceMs > 0 && sinceMs <= LIMITS.historyGapMs ? sinceMs : 1
         note(track, LETTER_OF[state], slot, { upMs: state === 'up' ? ms : 0, downMs: state === 'down' ? ms : 0 })
@@ -98,7 +98,7 @@ export function createHealthStrips(): HealthStrips {
           tracks.delete(name)
           continue
         }
-        // What nobody knows is neither well nor unwell.
+        // Unknown time counts as neither up nor down.
         let [well, known] = [0, 0]
         for (const [number, { upMs, downMs }] of slots) {
           if (number <= last - LIMITS.healthSlots) continue

@@ -13,11 +13,11 @@ export interface ServerOptions {
   readonly port: number
   /** Loopback unless told otherwise. */
   readonly host?: string
-  /** Under which names it may be asked for, besides loopback and the address it listens on: `croft.lan`. */
+  /** Host names that it accepts in addition to loopback and its listen address: `croft.lan`. */
   readonly names?: readonly string[]
   /** How browsers reach it through a proxy: `https://croft.lan`. Its cookies then demand HTTPS. */
   readonly publicUrl?: string
-  /** Files of users and of API tokens. Without them nobody can sign in and the server is for reading only. */
+  /** Files of users and of API tokens. Without them there is no sign-in, and the server is read-only. */
   readonly usersFile?: string
   readonly tokensFile?: string
   readonly oidc?: OidcOptions
@@ -34,7 +34,7 @@ export interface ServerOptions {
   readonly webhook?: Webhook
   /** The text of /metrics in Prometheus' form. */
   readonly metrics?: () => string | Promise<string>
-  /** Is the process well (not: is the estate well)? Always yes where nobody says. */
+  /** Reports whether the process (not the estate) is healthy. Default: always. */
   readonly healthy?: () => boolean
   /** Told of what should not have happened here. */
   readonly warn?: (message: string) => void

@@ -9,8 +9,8 @@ export interface Names {
 }
 
 /**
- * Is the server asked under one of its own names? A page of somebody else can make a browser call 127.0.0.1 under its
- * own name (DNS rebinding) and would then count as the same origin; it cannot make the browser lie about the name.
+ * Reports whether the Host header is one of the server's own names. A foreign page can make a browser call 127.0.0.1
+ * under its name (DNS rebinding), which then counts as the same origin; it cannot forge the Host header.
  */
 export function isOwnHost(header: string | undefined, names: Names): boolean {
   const asked = splitHost(header)

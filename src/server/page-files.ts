@@ -29,8 +29,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const root = dirname(dirname(import.meta.dirname))
 
 /**
- * The directory of the page. In a checkout it is built when its sources are newer, so that nobody has to remember it;
- * a published package brings it along and has no sources.
+ * Returns the directory of the page. In a checkout, builds it first if its sources are newer; a published package
+ * brings it along and has no sources.
  */
 export async function findPage(): Promise<string | undefined> {
   const built = join(root, 'dist', 'web')

@@ -32,7 +32,7 @@ export type Wish =
   | { readonly wish: 'suspend' | 'resume'; readonly key: ResourceKey }
   /** Makes Git agree with the world, by a commit on a branch. */
   | { readonly wish: 'adopt-drift'; readonly key: ResourceKey; readonly fields: readonly string[] }
-  /** Makes the world agree with Git, whatever the policy of the resource says. */
+  /** Makes the world agree with Git, overriding the resource's policy. */
   | { readonly wish: 'revert-drift'; readonly key: ResourceKey }
   | {
       readonly wish: 'cluster'
@@ -83,18 +83,18 @@ export interface Controller {
   view(): EstateView
   /** Called after every change of the view, with what happened since. Returns how to stop it. */
   subscribe(listener: (view: EstateView, events: readonly CroftEvent[]) => void): () => void
-  /** How everything was over days. Absent: nobody keeps it. */
+  /** History over days. Absent: not recorded. */
   readonly past?: Past
-  /** What runs on clusters, read when somebody asks. Absent: nobody here can read it. */
+  /** Workloads of clusters, read on request. Absent: not available here. */
   readonly workloads?: Workloads
-  /** Absent: nobody here holds the CA of a cluster. */
+  /** Absent: no CA of a cluster is kept here. */
   readonly kubeconfigs?: Kubeconfigs
-  /** Absent: nobody here opens consoles. */
+  /** Absent: consoles are not available here. */
   readonly consoles?: Consoles
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
   observed(key: ResourceKey): Readonly<Record<string, string>> | undefined
-  /** What a commit that is or was in force, or waits, changes. Undefined: it is not known, or nothing was before it. */
+  /** The changes of a commit that is or was followed, or waits. Undefined: it is unknown or has no predecessor. */
   commitDiff(source: string, commit: string): Promise<CommitDiff | undefined>
   /** The manifest of a resource as it is in Git, without secrets. Undefined: not declared. */
   manifest(key: ResourceKey): Promise<string | undefined>

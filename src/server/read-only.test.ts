@@ -51,7 +51,7 @@ test('[S-19] somebody who may only read gets the fields that are listed, and no 
   assert.deepEqual(seen, kept, 'If a new field is meant to be public, run this test once with CROFT_UPDATE=1.')
 })
 
-/** The same with a field that nobody knows in every object of it. */
+/** Returns the view with an undocumented field planted in each object. */
 function planted(view: EstateView): EstateView {
   const plant = (value: unknown, name: string): unknown => {
     if (Array.isArray(value)) return value.map((one) => plant(one, name))

@@ -11,7 +11,7 @@ import { fakeController, withResource } from './testing/fake-controller.ts'
 import { heldDeletion, smallEstate } from './testing/fake-estate.ts'
 import { KEY, questionOf, WISHES } from './testing/questions.ts'
 
-/** What an operator may not ask for, whatever the input. */
+/** Routes that refuse an operator for every input. */
 const GRAVE = ['/api/kubeconfig', '/api/console']
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -36,7 +36,7 @@ describe('who may do what', () => {
 
   test('every route that changes something needs a right', () => {
     const open = ROUTES.filter(({ method, scope }) => method === 'POST' && scope === 'read').map(({ path }) => path)
-    // A code, a key and the end of a session are of the session that brings them; nobody has one.
+    // Codes, keys and sign-out need the caller's session, and these callers have none.
     const keys = [
       '/api/second-factor/begin',
       '/api/second-factor/key',

@@ -104,7 +104,7 @@ async function answer(
     response.setHeader('strict-transport-security', 'max-age=31536000')
   response.on('error', () => {})
   try {
-    // Of two names one is checked here, and somebody on the way may have gone by the other.
+    // Refuse two Host headers: only one is checked here, and a proxy may have used the other.
     if ((request.headersDistinct.host?.length ?? 0) > 1) throw new Declined(400, 'malformed', 'Name one host.')
     if (!isOwnHost(request.headers.host, names))
       throw new Declined(421, 'misdirected', 'This server is not known under that name. Add it with --name.')
@@ -130,7 +130,7 @@ async function answer(
   }
 }
 
-/** Node gives a request for another protocol no response of its own: most of them are answered in HTTP all the same. */
+/** Node makes no response for an upgrade request: most of them are answered in HTTP all the same. */
 function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false

@@ -142,7 +142,7 @@ function legend(): string {
   ).join(' ')
 }
 
-/** Of the time in which it is known: a time of which nothing is known was not down. */
+/** Returns the share of the known time that was up: unknown time was not down. */
 function shareOf(days: Line['days']): string | undefined {
   let [up, down] = [0, 0]
   for (const day of days) {

@@ -17,7 +17,7 @@ const clock: Clock = {
   sleep: (ms) => (ms === LIMITS.streamPauseMs ? turn() : new Promise(() => undefined)),
 }
 
-/** Somebody who listens, and what he is told. */
+/** A listener that records what it is sent. */
 function listener() {
   const told: string[] = []
   const response = Object.assign(new EventEmitter(), {

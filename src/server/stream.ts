@@ -42,7 +42,7 @@ export function createStream(
   let messages: StreamMessage[] = []
   let bytes = 0
   let n = 0
-  /** What listeners have been told so far. Undefined while nobody has listened for long: then nothing is prepared. */
+  /** The state that listeners have. Undefined after a while without listeners: then nothing is prepared. */
   let sent: Pictured | undefined
   let unsent: CroftEvent[] = []
   let dirty = false
@@ -109,7 +109,7 @@ export function createStream(
 
   async function tellNews(): Promise<void> {
     const next = await prepare()
-    // Nobody listens any longer.
+    // The last listener has left.
     if (sent === undefined) return
     const turns = turnsOf(clock)
     const delta = deltaOf(sent, next)

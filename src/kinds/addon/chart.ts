@@ -30,7 +30,7 @@ export function chartObject(name: string, namespace: string, chart: ChartFields)
   }
 }
 
-/** Values that nobody may read in Git, in a Secret beside the chart. */
+/** Returns a Secret for the values that must not be readable in Git. It lies beside the chart. */
 export function valuesSecret(
   name: string,
   chart: ChartFields,

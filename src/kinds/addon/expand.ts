@@ -112,7 +112,7 @@ interface AddonScope {
   /** Names of namespaces that an add-on writes out, and those of them that one without a grant does. */
   readonly written: ReadonlySet<string>
   readonly freelyWritten: ReadonlySet<string>
-  /** The add-on that brings a namespace that nobody writes out: the first, by name, that uses it. */
+  /** The add-on that creates an undeclared namespace: the first, by name, that uses it. */
   readonly bringers: ReadonlyMap<string, string>
   readonly order: ObjectOrder
 }
@@ -210,7 +210,7 @@ function keeperFor(
   addon: string,
   { chart, objects }: AddonObjects['keptBy'],
 ): KubeObject | undefined {
-  // Hooks are run by whoever syncs the chart; what croft ran stays its own.
+  // The GitOps tool that syncs the chart runs its hooks; the hooks that croft ran stay with croft.
   if (ofChart !== undefined) return ofChart.hook === undefined && isHandedOver(object) ? chart : undefined
   if (object.kind === 'HelmChart' && object.metadata.name === addon) return chart
   return isHandedOver(object) ? objects : undefined

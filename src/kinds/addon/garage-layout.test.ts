@@ -14,7 +14,7 @@ let staged: typeof roles = []
 let version = 0
 let buckets: string[] = []
 const writes: string[] = []
-/** The job ends before the layout that it staged is in force. */
+/** The job ends before its staged layout is applied. */
 let cutOff = false
 
 const server = createServer((request, response) => void answer(request, response))

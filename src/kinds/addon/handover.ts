@@ -15,7 +15,7 @@ export interface Keepers {
   readonly objects: readonly KubeObject[]
 }
 
-/** Objects that stay with croft: their values are in nobody's repository, or only K3s itself reads them. */
+/** Kinds that stay with croft: their values are in no repository, or only K3s itself reads them. */
 const STAYING: ReadonlySet<string> = new Set(['Secret', 'Namespace', 'HelmChart', 'HelmChartConfig'])
 
 /** May another keep this object of an add-on from a repository? */

@@ -85,8 +85,8 @@ function put<K, V>(map: Map<K, V[]>, key: K, value: V): void {
 }
 
 /**
- * What must be there before an object: its namespace, the definition of its kind, whoever answers for it at the door,
- * the secrets of its add-on, and the add-ons that its own needs.
+ * Returns the keys an object depends on: its namespace, the definition of its kind, its admission webhook, the secrets
+ * of its add-on, and the add-ons that its own needs.
  */
 export function needsOf(
   one: Keyed,

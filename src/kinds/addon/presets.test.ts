@@ -4,9 +4,9 @@ import type { ClusterFacts } from './presets/preset.ts'
 import { PRESET_NAMES, PRESETS, type PresetName } from './presets/registry.ts'
 
 /*
- * What each preset gives to its chart, held to what the chart of that very version takes: names and types of values as
- * they stand in its values.yaml or values.schema.json, fields of objects as they stand in the definitions it brings.
- * Whoever changes a version reads them again and changes the row.
+ * Compares each preset with its chart's version: names and types of values with values.yaml or values.schema.json,
+ * fields of objects with the definitions that the chart brings. After a change of version, read those again and change
+ * the row.
  */
 
 const CLUSTER: ClusterFacts = {

@@ -23,7 +23,7 @@ export interface ChartToRender {
   readonly values: string
   readonly kubeVersion?: string
   readonly apiVersions?: readonly string[]
-  /** What of it is wanted besides its plain objects; without a word: definitions and hooks, no tests. */
+  /** Parts of it to include apart from plain objects. Default: definitions and hooks, no tests. */
   readonly output?: { readonly crds: boolean; readonly tests: boolean; readonly hooks: boolean }
 }
 
@@ -61,7 +61,7 @@ export function chartPlaceFor(wanted: ChartToRender): string {
   return `${PREFIX}${JSON.stringify(wanted)}`
 }
 
-/** What is to be rendered, of such a place. */
+/** Returns the chart to render of such a place. */
 export function chartAt(place: string): ChartToRender | undefined {
   return place.startsWith(PREFIX) ? (JSON.parse(place.slice(PREFIX.length)) as ChartToRender) : undefined
 }
@@ -171,7 +171,7 @@ export function chartObjects(
   return { objects, problems }
 }
 
-/** A finished hook stays as the proof that it ran: whoever takes it away by himself would make it run again. */
+/** Keeps a finished hook as the proof that it ran: without it, the hook would run again. */
 function marked(object: KubeObject, run: string): KubeObject {
   const { metadata } = object
   const spec = isRecord(object.spec) ? object.spec : {}

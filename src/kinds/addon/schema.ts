@@ -32,7 +32,7 @@ const repositoryPath = matching(
 /** The text of a condition over an object. It is read by an evaluator that knows no effects. */
 const expression = line.clone().register(freeText, { free: true })
 
-/** What becomes of a release that failed: it stays for a person to look at, or it is taken away and installed anew. */
+/** A failed release stays for a person to look at, or is removed and reinstalled. */
 const failurePolicy = z.enum(['abort', 'reinstall'])
 
 /** On a cluster that croft does not run: croft applies the objects of the chart, or the person's Helm installs it. */
@@ -174,7 +174,7 @@ export const addonSchema = z.strictObject({
 })
 
 export type AddonSpec = z.output<typeof addonSchema>
-/** A chart that has a name and a version, whatever they are made of. */
+/** A chart with a name and a version, from any source. */
 export type ChartFields = z.output<typeof chart> & { readonly name: string; readonly version: string }
 export type HandoverFields = z.output<typeof handover>
 

@@ -11,7 +11,7 @@ export interface Ranges {
 const PODS = { 4: '10.42.0.0/16', 6: 'fd42:42::/56' } as const
 const SERVICES = { 4: '10.43.0.0/16', 6: 'fd42:43::/112' } as const
 
-/** The ranges as declared; where they are not, those that `family` stands for. */
+/** Returns the declared ranges, or the defaults of `family`. */
 export function rangesOf(spec: ClusterFields): Ranges {
   const wanted = familiesOf(spec)
   const podCidrs = spec.podCidrs ?? wanted.map((family) => PODS[family])

@@ -5,7 +5,7 @@ import { countedName, type MemberPath } from './members.ts'
 import type { AgentFields } from './node-schema.ts'
 import type { ClusterFields } from './schema.ts'
 
-/** Fields that say what a machine is to be: they mean nothing where the machine is declared elsewhere. */
+/** Fields for creating a machine: meaningless if the machine is declared elsewhere. */
 const OF_A_NEW_MACHINE = [
   'class',
   'devices',
@@ -68,7 +68,7 @@ export function checkNodes(spec: ClusterFields, cluster: string): readonly Field
   return problems.filter(({ message }) => !message.startsWith('two nodes are called :'))
 }
 
-/** Said early, where nobody has looked at a cluster yet; what is done about it is for the coordinator to say. */
+/** Warns of an even number of servers even before a cluster is observed; the coordinator decides what to do. */
 function checkNumber({ servers, allow }: ClusterFields): readonly FieldProblem[] {
   const count = servers.length
   if (count % 2 === 1 || allow.degraded) return []

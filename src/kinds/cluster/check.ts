@@ -157,7 +157,7 @@ function checkExisting(spec: ClusterFields, { spec: written }: RawManifest): rea
   return problems
 }
 
-/** A cluster that croft runs: it has a release and servers, and needs nobody's kubeconfig. */
+/** Checks a cluster that croft runs: it has a release and servers, and needs no kubeconfig. */
 function checkOwn(spec: ClusterFields, { spec: written }: RawManifest): readonly FieldProblem[] {
   const given = new Set(Object.keys(isRecord(written) ? written : {}))
   const problems: FieldProblem[] = []

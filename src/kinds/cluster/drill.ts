@@ -6,8 +6,8 @@ import { type Cluster, isMade, type MadeMember, membersOf } from './members.ts'
 import type { ServerFields } from './node-schema.ts'
 
 /**
- * The throw-away machine that a backup is tried on: like the first server that is made here, under a name of its own.
- * Undefined: no drill is declared, or no server is made here that it could be like.
+ * Returns the temporary machine on which a backup is tried: a renamed copy of the first server that is made here.
+ * Undefined: no drill is declared, or no server is made here.
  */
 export function drillMember(cluster: Cluster, lookup: Lookup): MadeMember | undefined {
   const drill = cluster.spec.backup?.drill
@@ -19,7 +19,7 @@ export function drillMember(cluster: Cluster, lookup: Lookup): MadeMember | unde
   const { class: ofClass, cpu, memory, disks, proxmox } = like.fields
   return {
     name,
-    // Whatever holds for servers and their votes does not hold for it.
+    // Rules for servers and their votes do not apply to it.
     role: 'agent',
     fields: defined<ServerFields>({
       name,
@@ -41,7 +41,7 @@ export function drillName(cluster: string): string {
   return `${cluster}-drill`
 }
 
-/** Nobody needs it after the drill, whatever holds for the machines of the cluster. */
+/** The drill's machine is always deletable, regardless of the cluster's policy. */
 export function drillPolicy({ policy }: Cluster): Policy {
   const { adopt: _adopt, rotate: _rotate, ...rest } = policy
   return { ...rest, deletion: 'Delete', protect: false }

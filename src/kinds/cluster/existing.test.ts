@@ -6,7 +6,7 @@ import { link } from '../../plan/link.ts'
 import { errorsOf, readText, told } from '../../source/testing/fixture.ts'
 import { findKind } from '../registry.ts'
 
-/* A cluster that somebody else runs: how it is reached, and nothing about what it is made of. */
+/* A foreign cluster: its connection, and nothing about its composition. */
 
 const existing = (spec: string) => `apiVersion: croft.dev/v1alpha1
 kind: Cluster

@@ -7,8 +7,8 @@ import type { Lookup } from '../kind.ts'
 import type { ClusterFields } from './schema.ts'
 
 /**
- * A cluster that somebody else runs is a connection and nothing more: no planner of clusters ever sees it, so there is
- * nothing that could touch its nodes, its etcd or its release.
+ * A foreign cluster is only a connection: no cluster planner sees it, so croft cannot touch its nodes, its etcd or its
+ * release.
  */
 export function existingConnection({ name, spec, origin }: Declaration<ClusterFields>): Connection {
   const { objectWrites: writes } = LIMITS

@@ -19,7 +19,7 @@ import { nodeUserData } from './user-data.ts'
 
 export type MadeMachine = Declaration<MachineSpec>
 
-/** The machines that are made for all clusters, as if somebody had declared each. Those with a problem are left out. */
+/** Returns the machines made for all clusters as declarations. Leaves out those with a problem. */
 export function clusterMachines(lookup: Lookup): readonly MadeMachine[] {
   return clustersIn(lookup).flatMap((cluster) => {
     const drill = drillMember(cluster, lookup)

@@ -67,7 +67,7 @@ export function countedName(prefix: string, count: number): string {
   return `${prefix}-${count}`
 }
 
-/** Addresses that clusters state themselves: nobody else may be given them. */
+/** Returns the addresses that clusters state themselves, to reserve them. */
 export function clusterAddresses(lookup: Lookup): readonly { readonly address: string; readonly owner: string }[] {
   return clustersIn(lookup).flatMap((cluster) => {
     const { vip } = cluster.spec.endpoint ?? {}
@@ -102,7 +102,7 @@ function everyCluster(lookup: Lookup): ReadonlyMap<ResourceKey, Members> {
   )
 }
 
-/** A machine that the source of the cluster may not have: no claim, so that it takes nothing from whoever may. Its grant refuses it. */
+/** Reports whether the cluster's grant forbids the machine. Then it is not claimed: another cluster may have it. */
 function isForeign(cluster: Cluster, { on }: Member, lookup: Lookup): boolean {
   return on.kind !== 'made' && lookup.mayUse?.(cluster, on.of) === false
 }

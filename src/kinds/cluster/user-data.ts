@@ -31,7 +31,7 @@ export function nodeUserData(
   return 'problems' in withClass ? withClass : add(withClass.tree, spec.userData, ['spec', 'userData'], true)
 }
 
-/** Deadlines of the gates as declared, and what they look for. Nobody waits for a route that nothing gives. */
+/** Returns the gates' deadlines as declared, and what they check. Without a router there is no gate for a route. */
 export function gateSettings(spec: ClusterFields, hostname: string, routed: boolean): GateSettings {
   const deadline = (name: GateName) => {
     if (name === 'route' && !routed) return undefined

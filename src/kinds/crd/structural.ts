@@ -60,7 +60,7 @@ function withoutRules(schema: Schema): Schema {
   )
 }
 
-/** A choice between types has no type of its own there. One of texts alone is a text. */
+/** Merges the types of a union: structural schemas cannot choose between types. Text alone stays text. */
 function union(options: readonly Schema[]): Schema {
   const all = options.map(structural)
   const types = new Set(all.map(({ type }) => type))

@@ -40,7 +40,7 @@ export function downloadFieldsOf(spec: DownloadSpec): DownloadSpec['forProvider'
   return spec.initProvider === undefined ? spec.forProvider : { ...spec.initProvider, ...spec.forProvider }
 }
 
-/** The file that an EnvironmentDownloadFile stands for. Undefined when it is not complete. */
+/** Returns the file that an EnvironmentDownloadFile declares. Undefined if it is incomplete. */
 export function downloadedFile(declaration: Declaration): FileSpec | undefined {
   const fields = downloadFieldsOf(declaration.spec as DownloadSpec)
   const name = fields.fileName ?? fileNameOf(fields.url ?? '')

@@ -13,8 +13,8 @@ export function fileFieldsOf(spec: EnvironmentFileSpec): FileFields {
 }
 
 /**
- * The file that an EnvironmentFile stands for: a text in the declaration, which goes over SSH, or one that Proxmox can
- * fetch by itself. Undefined for what croft leaves alone: files of the computer that the provider ran on, and backups.
+ * Returns the file of an EnvironmentFile: a text in the declaration, sent over SSH, or one that Proxmox can fetch by
+ * itself. Undefined for those that croft leaves alone: files of the computer that the provider ran on, and backups.
  */
 export function environmentFileOf(declaration: Declaration): FileSpec | undefined {
   const fields = fileFieldsOf(declaration.spec as EnvironmentFileSpec)

@@ -51,7 +51,7 @@ export function guestPolicy<Fields extends { readonly protection?: boolean | und
   manifest: RawManifest,
 ): Policy {
   const policy = crossplanePolicy(spec, manifest, adoptedId(manifest))
-  // Whoever declares it protected in Proxmox does not want it deleted by us.
+  // Proxmox's own protection also forbids deletion by croft.
   return { ...policy, protect: policy.protect || allFields(spec).protection === true }
 }
 

@@ -47,7 +47,7 @@ const BY_KIND: Readonly<Record<string, Descriptions>> = {
   ...settingKinds,
 }
 
-/** What the fields of a kind mean; undefined for a kind that nobody has described yet. */
+/** Returns the descriptions of a kind's fields; undefined if it has none yet. */
 export function descriptionsOf({ kind, orderedBy }: Kind): Descriptions | undefined {
   const own = BY_KIND[kind]
   return orderedBy?.dependsOn[0] === 'spec' ? { ...own, ...ORDERING } : own

@@ -4,7 +4,7 @@ import { show, unknownField } from './explain.ts'
 
 export const EXTERNAL_NAME = 'crossplane.io/external-name'
 
-/** `dependsOn` and `readyWhen` of kinds whose fields are somebody else's: keys with commas between them, one expression. */
+/** `dependsOn` and `readyWhen` of foreign kinds: keys with commas between them, one expression. */
 export const DEPENDS_ON = 'croft.dev/depends-on'
 export const READY_WHEN = 'croft.dev/ready-when'
 

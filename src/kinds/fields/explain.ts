@@ -168,7 +168,7 @@ function wrongType(
 /** A problem of this code is told without the lines around it. */
 export const SECRET_IN_MANIFEST = 'secret-in-manifest'
 
-/** What a text must look like, in the words of its own rule: nothing printable begins with this. */
+/** Returns the message of the text's own rule. No valid text begins with this control character. */
 function patternOf(schema: z.core.$ZodType | undefined): string | undefined {
   if (schema?._zod.def.type !== 'string') return undefined
   const issue = (schema as z.ZodType).safeParse('\u0000').error?.issues[0]
@@ -252,7 +252,7 @@ function listed(values: readonly string[]): string {
   return values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
 }
 
-/** Follows a path through the input; a list of one stands for its only element, as `block` reads it. */
+/** Follows a path through the input; a list of one counts as its element, as `block` reads it. */
 function valueAt(input: unknown, path: FieldPath, aliases: Aliases): unknown {
   let current = input
   for (const step of path) {

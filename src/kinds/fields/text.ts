@@ -119,7 +119,7 @@ export const cloudConfig = matching(
   LIMITS.writtenFileLength,
 )
 
-/** A description. The line that croft adds to it tells whose the thing is: nobody else may write one. */
+/** A description without croft's own line, which marks the owner: a manifest must not forge one. */
 export const description = prose.refine((text) => !/^croft: /m.test(text), {
   error: 'text in which no line begins with "croft: ", which is how croft marks what is its own',
 })

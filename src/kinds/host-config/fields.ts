@@ -39,7 +39,7 @@ export const kernelArg = matching(
   500,
 )
 export const interfaceName = matching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/, 'the name of a network interface', 15)
-/** Only names that stay the same whatever order the disks are found in. */
+/** Accepts only names that do not depend on the order in which disks are found. */
 export const diskById = matching(
   /^\/dev\/disk\/by-id\/[A-Za-z0-9][A-Za-z0-9_.:+-]*$/,
   'a disk by its id, like /dev/disk/by-id/ata-…; letters such as sda change from start to start',
@@ -60,7 +60,7 @@ export const fileText = z
   .max(LIMITS.writtenFileLength)
   .refine((text) => !text.includes('\0') && text.isWellFormed(), { error: 'text' })
   .register(fileContents, { contents: true })
-/** A line of a file, as it stands there. Nothing in it may turn the text around it about on somebody's screen. */
+/** A line of a file, verbatim. Forbids characters that reorder the text around them on a screen. */
 export const oneLine = matching(
   /^[^\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+$/,
   'one line without control characters',

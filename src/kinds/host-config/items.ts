@@ -103,7 +103,7 @@ export function standsOn(item: HostItem, others: readonly HostItem[]): readonly 
         (other) => other.type === 'package' || (other.type === 'mount' && item.name.startsWith(`${other.name}/`)),
       )
     case 'command':
-      // Whatever it uses may be any of these; a unit may be what it is for.
+      // A command may use any of these. Not units: it may prepare one.
       return some((other) => ['package', 'fetch', 'file', 'directory', 'user', 'mount'].includes(other.type))
     case 'line':
     case 'block':
@@ -130,7 +130,7 @@ export function standsOn(item: HostItem, others: readonly HostItem[]): readonly 
     case 'zfs-dataset':
       return some((other) => other.type === 'zpool' && item.name.startsWith(`${other.name}/`))
     case 'sshd':
-      // Whoever is to come in afterwards must be able to before the door is narrowed.
+      // Create users before restricting logins: they must be able to log in afterwards.
       return some((other) => other.type === 'user')
     default:
       return []

@@ -20,14 +20,14 @@ export interface GivenDevices {
 export interface Hypervisor {
   /** The kinds that only it has, its connection first. */
   readonly kinds: readonly Kind[]
-  /** Does it keep a Device under a name of its own? Otherwise machines look up where the Device is. */
+  /** Reports whether it keeps a Device under a name. Otherwise machines look up where the Device is. */
   readonly namesDevices: boolean
   /** What machines have that name no architecture; undefined where their host decides. */
   readonly processor?: string
   check(spec: WrittenMachine): readonly FieldProblem[]
   /** The existing machine to take over, by the hypervisor's own id. */
   adopted(spec: WrittenMachine): string | undefined
-  /** The machine as it is to be kept there. */
+  /** Returns the machine as desired on this hypervisor. */
   machine(machine: Declaration<MachineSpec>, vm: VmSpec, connection: Declaration | undefined): VmSpec
   devices(
     found: readonly Declaration<DeviceSpec>[],

@@ -5,10 +5,10 @@ import type { FieldProblem } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 import type { LibvirtSpec } from './libvirt-schema.ts'
 
-/** A seed is read once, so it takes the last place, where nobody will look for a disk. */
+/** A seed is read once, so it takes the last slot, which disks do not reach. */
 const SEED_DISK = 'virtio25'
 const SEED_CDROM = 'sata5'
-/** A `virt` has no SATA of its own. */
+/** A `virt` machine has no SATA controller. */
 const SEED_CDROM_ARM = 'scsi11'
 const PROCESSORS = { amd64: 'x86_64', arm64: 'aarch64' } as const
 

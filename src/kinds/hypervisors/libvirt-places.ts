@@ -10,7 +10,7 @@ export const placeUuid = matching(
   'the UUID that libvirt shows, in small letters',
 )
 
-/** One that somebody made before is known by its UUID; all others by one that follows from the declaration. */
+/** An adopted object is known by its UUID; all others by one derived from the declaration. */
 export function adoptedPlace({ uuid }: { readonly uuid?: string | undefined }): Pick<Policy, 'adopt'> {
   return uuid === undefined ? {} : { adopt: uuid }
 }

@@ -80,7 +80,7 @@ function allocate(lookup: Lookup): Book {
       else state(nic.address, { machine, index, pool }, path, taken.owned, book)
     }
   }
-  // Two names that point to the same place must always settle it the same way, whatever order the files are in.
+  // Sort, so that two names with equal hashes are always settled the same way, in any order of the files.
   wishes.sort((a, b) => (place(a.machine, a.index) < place(b.machine, b.index) ? -1 : 1))
   const known = wishes.filter((wish) => !keep(wish, lookup, taken, book))
   // What a guest says of itself takes no address from a machine that is known to have it.
@@ -119,7 +119,7 @@ function give({ machine, index, pool }: AddressRequest, address: string, owned: 
   book.given.set(place(machine, index), { address, prefix: ipv4Network(pool.spec.cidr).prefix })
 }
 
-/** An address that a machine states: it must be in the network, and nobody else's. */
+/** Takes an address that a machine states: it must be in the network, and free. */
 function state(
   address: string,
   wish: AddressRequest,

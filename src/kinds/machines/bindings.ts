@@ -20,7 +20,7 @@ export function nodeOf(host: Declaration<HostSpec>): string {
   return host.spec.node ?? host.name
 }
 
-/** Nothing is guessed about a host that nobody described. */
+/** Guesses nothing about an undeclared host. */
 export function unknownHost(name: string, path: BindingPath, lookup: Lookup): FieldProblem {
   const known = lookup.all('Host').map((host) => host.name)
   const meant = nearest(name, known)

@@ -12,7 +12,7 @@ import { findHost } from './bindings.ts'
 type MachineWithDevices = Declaration<MachineSpec>
 type Device = Declaration<DeviceSpec>
 
-/** The devices of a machine, each at a place of its own. */
+/** Returns the devices of a machine, each with its slot. */
 export function givenDevices(machine: MachineWithDevices, lookup: Lookup, problems: FieldProblem[]): GivenDevices {
   const names = machine.spec.devices ?? []
   const found = names.flatMap((name, index) => findDevice(name, machine, index, lookup, problems))

@@ -60,7 +60,7 @@ export const proxmoxHardware = {
   bios: z.enum(['seabios', 'ovmf']).optional(),
   machine: z.enum(['pc', 'q35']).optional(),
   scsiHardware: z.enum(['virtio-scsi-pci', 'virtio-scsi-single']).optional(),
-  /** Never false: taking a port away from a machine that somebody may be logged in on is no wish that a console makes. */
+  /** Never false: removing the port could cut off a person who is logged in on it. */
   serialPort: z.literal(true).optional(),
   protection: on,
 }

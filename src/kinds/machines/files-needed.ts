@@ -9,7 +9,7 @@ import { imageFiles } from './image-files.ts'
 /** Computed once for a revision: a thousand machines look up the same few files. */
 const indexes = new WeakMap<Lookup, ReadonlyMap<string, ResourceKey>>()
 
-/** The declared files that a VM is made from: they must be there first. Files that nobody declared must exist. */
+/** Returns the declared files that a VM is made from: they must be created first. Undeclared ones must exist. */
 export function filesNeeded(vm: VmSpec, lookup: Lookup): readonly ResourceKey[] {
   const { userData, networkData, metaData, vendorData } = vm.cloudInit ?? {}
   const volumes = [

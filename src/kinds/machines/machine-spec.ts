@@ -43,7 +43,7 @@ export function expandMachine(machine: Declaration<WrittenMachine>, lookup: Look
   return { problems: [...whole.problems, ...hostProblem(machine, lookup)] }
 }
 
-/** A host that is not there, whatever else of the machine is not known. */
+/** Reports a missing host, even if the rest of the machine is not known yet. */
 function hostProblem(
   { spec: { host }, namespace }: Declaration<WrittenMachine>,
   lookup: Lookup,
@@ -157,7 +157,7 @@ function findImage(name: string, machine: MachineDeclaration, lookup: Lookup): D
     | undefined
 }
 
-/** A machine that reads a document of its own, with hardware addresses that the document can name. */
+/** Returns a machine with its cloud-init document, and hardware addresses that the document can name. */
 function seeded(making: Making, disks: readonly VmDisk[], nics: readonly VmNic[]): VmSpec {
   const { machine, host, lookup, problems } = making
   const known = withMacs(machine, estateOf(host, lookup), nics)

@@ -16,7 +16,7 @@ import { addressingOf, type CardSettings, dnsOf, type NetworkCard } from './netw
 
 type SeededMachine = Declaration<MachineSpec>
 
-/** Does the machine read a document of its own? Not one that was taken over: it has booted long ago. */
+/** Reports whether the machine reads a generated document. An adopted one does not: it has booted long ago. */
 export function isSeeded({ spec, policy }: SeededMachine): boolean {
   const { user, sshKeys, userData, hostname, disks } = spec
   const configured = [user, sshKeys, userData, hostname].some((part) => part !== undefined)

@@ -93,7 +93,7 @@ export const powerSchema = z.strictObject({
   holds: z
     .strictObject({
       people: z.boolean().default(true),
-      /** Somebody who has typed nothing for so long has gone home. */
+      /** After this long without typing, a login no longer counts as a person at work. */
       peopleIdle: duration.default('8h'),
       backups: z.boolean().default(true),
       jobs: z.boolean().default(true),

@@ -58,8 +58,8 @@ export function specOf(
 }
 
 /**
- * Which UPS feeds which host, and which host only can say so. croft's own box and the boxes of NUT servers get the highest
- * level of all: with them goes whoever could switch off the rest.
+ * Returns which UPS feeds which host, and which single host can report it. croft's own box and the boxes of NUT servers
+ * get the highest level: they switch off the rest, so they go last.
  */
 function orderedByUps(hosts: readonly PowerHost[], main: string): readonly PowerHost[] {
   const fed = hosts.map((host) => ({ ...host, fedBy: upsOf(host.fedBy, main) }))
@@ -83,7 +83,7 @@ function isServedBy(ups: string, { name, own, ssh, node }: PowerHost): boolean {
   return [name, node, ssh?.address].includes(server)
 }
 
-/** Levels that somebody wrote and that do not count, because the host has to go last. */
+/** Warns of declared levels that have no effect, because the host has to go last. */
 export function raisedLevels(
   { spec }: Declaration<WrittenPower>,
   hosts: readonly PowerHost[],

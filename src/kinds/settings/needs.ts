@@ -3,7 +3,7 @@ import type { SettingSpec, SettingValue } from '../../model/rest.ts'
 import { valueText } from '../../proxmox/value-text.ts'
 import type { Lookup } from '../kind.ts'
 
-/** Finds the setting that a declaration of some kind stands for; undefined when it stands for none. */
+/** Returns the setting that a declaration describes; undefined if it describes none. */
 export type SettingOf = (declaration: Declaration) => SettingSpec | undefined
 
 /** What one setting names of others: a definition and an id. */

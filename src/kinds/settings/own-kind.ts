@@ -16,7 +16,7 @@ import { settingFrom } from './setting-from.ts'
 type OwnSpec = Readonly<Record<string, SettingValue | undefined>>
 type SettingScope = NonNullable<Definition['scope']>[number]
 
-/** What a setting of its own kind may need to look up. */
+/** Returns the keys that a setting's kind depends on. */
 export type NeedsOf = (setting: SettingSpec, lookup: Lookup) => readonly string[]
 
 /** The kind in croft.dev/v1alpha1 that a definition gives: schema, id, place and policy all come from its table row. */

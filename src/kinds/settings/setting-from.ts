@@ -10,7 +10,7 @@ export interface DeclaredSetting {
   readonly fields: Readonly<Record<string, SettingValue | undefined>>
 }
 
-/** The setting that a declaration stands for. */
+/** Returns the setting of a declaration. */
 export function settingFrom(definition: Definition, said: DeclaredSetting): SettingSpec {
   const fields: Record<string, SettingValue> = {}
   for (const [name, value] of Object.entries(said.fields)) if (value !== undefined) fields[name] = value

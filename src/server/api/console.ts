@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Route, route } from './route.ts'
 
-/** Whoever has the console of a machine is a password away from root: for admins who signed in, as a kubeconfig is. */
+/** A console is a password away from root, so it is for admins who signed in, as a kubeconfig is. */
 export const CONSOLE: Route = route({
   method: 'POST',
   path: '/api/console',
@@ -12,7 +12,7 @@ export const CONSOLE: Route = route({
   audit: 'input',
   input: z.strictObject({
     key: z.string().min(1).max(LIMITS.foreignNameLength),
-    /** Ends the console that somebody else has open on this machine. */
+    /** Ends another user's console on this machine. */
     takeOver: z.boolean().default(false),
   }),
   output: z.object({ ticket: z.string(), message: z.string() }),

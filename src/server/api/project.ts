@@ -37,7 +37,7 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
   }
 }
 
-/** Lines of manifests at problems. Comments and whatever else a person wrote stand in them. */
+/** Returns the manifest lines at problems. They hold comments and other private text. */
 export function projectExcerpts({ problems }: Pick<EstateView, 'problems'>): readonly ExcerptOnPage[] {
   return problems.flatMap(({ origin, excerpt }) =>
     excerpt === undefined || excerpt === '' ? [] : [{ ...placeOf(origin), excerpt }],

@@ -79,7 +79,7 @@ export const READS: readonly Route[] = [
     method: 'GET',
     path: '/api/commit-diff',
     summary: 'What a commit changes in the files of its source; lines of secrets and of encrypted files are not in it',
-    // Comments and whatever else stands in a file: more than the declarations that everybody may read.
+    // A diff shows comments and other text of a file: more than the declarations that everybody may read.
     scope: 'operate',
     input: z.object({ source: z.string().min(1).max(500), commit: z.string().min(1).max(64) }),
     output: schemas.commitDiff,
@@ -106,7 +106,7 @@ export const READS: readonly Route[] = [
     output: z.object({
       version: z.number(),
       entries: schemas.list(schemas.planEntry),
-      /** What it does to whatever runs; absent before the first look. */
+      /** Its disruptions of running things; absent before the first look. */
       disruption: schemas.disruption.optional(),
     }),
     handle({ controller }) {

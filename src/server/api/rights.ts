@@ -3,7 +3,7 @@ import { ROLES, type Role, type Scope, scopesOf } from '../auth/roles.ts'
 /** Who asks, as far as rights go. */
 interface RightsHolder {
   readonly scopes: readonly Scope[]
-  /** Absent: nobody signed in, and no token was shown. */
+  /** Absent: not signed in, and no token was sent. */
   readonly name?: string
   /** Absent: no session of the page. */
   readonly csrf?: string
@@ -14,7 +14,7 @@ export interface NeededRight {
   readonly scope: Scope
   /** Also where anybody may read: a session or a token. */
   readonly signedIn?: true
-  /** A session of the page, which no token has: what whoever has none is told. */
+  /** Needs a session of the page, which tokens do not have. Its text is the refusal for callers without one. */
   readonly session?: string
 }
 

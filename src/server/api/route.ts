@@ -19,7 +19,7 @@ export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType 
   /** The query of a GET, the JSON body of a POST. */
   readonly input: I
   readonly output: O
-  /** What some of it needs besides. */
+  /** Additional rights that some inputs need. */
   readonly raises?: readonly FurtherRight<z.output<I>>[]
   handle(context: Context, input: z.output<I>): Promise<z.input<O>> | z.input<O>
 }

@@ -5,7 +5,7 @@ import { power, powerPlan } from './power-schemas.ts'
 import { check, shownKey as key, keySchema, list, ms } from './schema-parts.ts'
 
 // What leaves the server. Every answer is read through one of these, and fields that are not named here are dropped:
-// a field that somebody adds to the model is not public until somebody says so in this file.
+// a new field of the model is private until it is added to this file.
 
 export const condition = z.object({
   type: z.enum(['Synced', 'Ready', 'Stalled', 'BackedUp']),
@@ -288,7 +288,7 @@ const seconds = z.number().int().nonnegative()
 export const dayStrip = z.object({
   subject: z.string(),
   what: z.enum(['cluster', 'host', 'check']),
-  /** One for each day, oldest first; null: nobody looked, or it was off on request. */
+  /** One per day, oldest first; null: not observed, or off on request. */
   days: list(z.object({ up: seconds, down: seconds, unknown: seconds }).nullable()),
 })
 
@@ -356,7 +356,7 @@ export const session = z.object({
 })
 export type SessionOnPage = z.output<typeof session>
 
-/** A key of whoever asks. Its public half stays on the server. */
+/** One of the caller's keys. Its public half stays on the server. */
 export const securityKey = z.object({
   id: z.string(),
   name: z.string(),
@@ -367,7 +367,7 @@ export const securityKey = z.object({
 export type SecurityKeyOnPage = z.output<typeof securityKey>
 
 const ids = list(z.string())
-/** Which second factors somebody can show, and what to ask his keys for this page. */
+/** The second factors that a user can show, and the challenge for the user's keys on this page. */
 export const factorsToShow = z.object({
   code: z.boolean(),
   key: z.object({ challenge: z.string(), rpId: z.string(), ids }).optional(),

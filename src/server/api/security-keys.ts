@@ -10,7 +10,7 @@ const bytes = z
   .regex(/^[\w-]+$/, { error: 'base64url' })
   .max(LIMITS.securityKeyTextLength)
 
-/** Security keys of whoever asks: only a session on the page has any. */
+/** The caller's security keys: only a session on the page has any. */
 export const SECURITY_KEYS: readonly Route[] = [
   post('/api/second-factor/begin', 'Which second factors you can show, and what to ask a security key', {
     session: ON_THE_PAGE,

@@ -58,8 +58,8 @@ export function tellTimeline(
 }
 
 /**
- * From when on croft could begin: the commit, and where its plan waited for a person, when that person had approved it.
- * The hours until then are nobody's slowness.
+ * Returns when croft could start: at the commit or, if its plan waited for approval, at the approval. The hours before
+ * it do not count.
  */
 function askedAt(events: readonly CroftEvent[], committedMs = 0): readonly [number | undefined, string] {
   const waited = events.findLastIndex(({ reason, key }) => reason === 'PlanWaits' && key === undefined)

@@ -58,7 +58,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
     return 'user' in person && (await findUser(file, person.user))?.totp !== undefined
   }
 
-  /** Whoever found a session open must not add a key of his own to it. */
+  /** An intruder in an open session must not add a key to it. */
   async function checkMayAdd(cookie: string, invite: string | undefined): Promise<void> {
     const { file, person, session } = ownerOf(cookie)
     if (sessions.hasFactor(cookie, clock.monotonicMs())) return
@@ -120,7 +120,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
       if ('refused' in judged) throw new Declined(403, 'refused', `This key is not taken. ${judged.refused}`)
       const addedMs = clock.now()
       await change(file, person, (holder, all) => {
-        // Judged once more where nobody else can use it: an invitation is good for one key.
+        // Judge again under the lock: an invitation is good for one key.
         if (word !== undefined && !isInvited(holder, word, addedMs)) throw new Declined(403, 'invite', NOT_INVITED)
         if (isTaken(all, given.id)) throw new Declined(409, 'conflict', 'This key has been added already.')
         if (holder.keys.length >= LIMITS.securityKeys) throw new Declined(422, 'refused', TOO_MANY)

@@ -7,7 +7,7 @@ export interface PageSession {
   readonly origin: string
 }
 
-/** Adds, asks and removes the security keys of whoever has a session. */
+/** Adds, challenges and removes the security keys of a session's user. */
 export interface KeyDesk {
   list(cookie: string): Promise<readonly SecurityKey[]>
   /** What the page gives to the browser to make a key. */

@@ -24,7 +24,7 @@ export interface OidcOptions {
 }
 
 export interface OidcIdentity {
-  /** Who it is, for good. A name can be changed, or given to somebody else. */
+  /** The permanent identity. A name can be changed, or given to another person. */
   readonly issuer: string
   readonly subject: string
   readonly name: string
@@ -42,7 +42,7 @@ export class LoginRefused extends Error {
   override readonly name = 'LoginRefused'
 }
 
-/** A sign-in under way. The browser keeps it, sealed: whoever begins many of them takes nothing from anybody else. */
+/** A pending sign-in, sealed in the browser's cookie: many of them cost the server nothing. */
 const pending = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string(), untilMs: z.number() })
 
 export function createOidc(options: OidcOptions, clock: Clock): Oidc {

@@ -12,7 +12,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${COST.N}$${COST.r}$${COST.p}$${salt}$${key.toString('base64url')}`
 }
 
-/** Of nobody: checking against it takes as long as against a real one, so that names cannot be told by time. */
+/** A dummy hash for unknown users: checking it takes as long as a real one, so that timing does not reveal names. */
 const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 let running = 0

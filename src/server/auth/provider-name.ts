@@ -17,7 +17,7 @@ export function shownName(name: string): string {
     .trim()
 }
 
-/** Returns how a name looks: two with one look are taken for one by whoever reads them. Pure. */
+/** Returns the visual form of a name: people confuse two names with the same form. Pure. */
 export function lookOf(name: string): string {
   const plain = name
     .normalize('NFKC')
@@ -27,8 +27,8 @@ export function lookOf(name: string): string {
 }
 
 /**
- * Returns who somebody from a provider is, for the audit log and every judgement about one and the same person. The
- * provider may give any name to anybody: the subject decides. Pure.
+ * Returns the actor of a provider's user, for the audit log and for judging whether two actors are one person. The
+ * provider may give any name to anyone, so the subject decides. Pure.
  */
 export function actorOf(
   name: string,

@@ -5,7 +5,7 @@ export type Scope = (typeof SCOPES)[number]
 export const ROLES = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A viewer has a name and no more rights than somebody without: useful where reading is restricted by a proxy. */
+/** A viewer has a name and an anonymous reader's rights: useful behind a proxy that restricts reading. */
 const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: ['read'],
   operator: ['read', 'operate', 'approve', 'power'],

@@ -136,7 +136,7 @@ describe('[S-42] a second factor', () => {
     const { it, hand } = await withApp()
     await using _ = it
     let tried = 0
-    // A day of somebody who has the password and signs in again whenever a session ends.
+    // A day of an attacker who has the password and signs in again when a session ends.
     for (let session = 0; session < 6; session++) {
       hand.pass(30_000)
       const anna = await it.signIn('anna')

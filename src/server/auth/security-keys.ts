@@ -3,7 +3,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { fingerprintOf, sameSecret, unguessable } from './unguessable.ts'
 import type { SecurityKey, User, UsersFile } from './users.ts'
 
-/* Security keys of people: of a user of the file, and of somebody whom an OpenID Connect provider knows. */
+/* Security keys of people: of a user in the file, and of a user of an OpenID Connect provider. */
 
 /** Whose keys. A name alone says who it is only for users of the file. */
 export type KeyOwner =

@@ -3,7 +3,7 @@ import type { Role } from './roles.ts'
 import { fingerprintOf, unguessable } from './unguessable.ts'
 import type { KeyChallenge } from './webauthn.ts'
 
-/** Somebody who has signed in on the page. Kept in memory: after a restart everybody signs in again. */
+/** A session of the page. Kept in memory: after a restart everybody signs in again. */
 export interface SignedIn {
   readonly user: string
   readonly role: Role
@@ -14,7 +14,7 @@ export interface SignedIn {
   readonly generation: string
   readonly csrf: string
   readonly expiresMs: number
-  /** From where it was opened, and when by the wall clock: for whoever looks through the list. */
+  /** Where it was opened from, and when by the wall clock: for the list of sessions. */
   readonly address: string
   readonly openedMs: number
 }
@@ -54,7 +54,7 @@ export interface Sessions {
   /** Notes a code that was shown: whether it was right. Too many wrong ones end the session. */
   showFactor(cookie: string, right: boolean, nowMs: number): void
   hasFactor(cookie: string, nowMs: number): boolean
-  /** Keeps what a key was asked; what was asked before counts no more. */
+  /** Stores the key's challenge, and discards the previous one. */
   askKey(cookie: string, pending: PendingKey): void
   /** What a key was asked, once: the same answer never counts twice, nor does an answer to another question. */
   takeKey(cookie: string, purpose: PendingKey['purpose'], nowMs: number): PendingKey | undefined
@@ -135,7 +135,7 @@ function isSamePerson(one: SignedIn | undefined, other: SignedIn): boolean {
   )
 }
 
-/** Of the hash that the session is kept by: from it nobody gets to the cookie. */
+/** Derives an id from the hash that stores the session; the cookie cannot be computed from it. */
 function idOf(key: string): string {
   // Hex: a person types it after a command, where a leading dash would be an option.
   return Buffer.from(key, 'base64url').toString('hex').slice(0, 16)

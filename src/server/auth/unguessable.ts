@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** A value that nobody can guess, for sessions, tokens, states and salts. The seeded Random would be repeatable. */
+/** Returns a random secret for sessions, tokens, states and salts. The seeded Random would be repeatable. */
 export function unguessable(bytes = 32): string {
   return randomBytes(bytes).toString('base64url')
 }

@@ -43,12 +43,12 @@ const user = z.strictObject({
   keys: keys.optional(),
   /** The hash of the word with which a key may be added, and until when. */
   invite: invite.optional(),
-  /** Signs in nowhere, whatever else says he may. */
+  /** A disabled user cannot sign in, even through a linked provider. */
   disabled: z.boolean().optional(),
   /** Another one with every new password, and for a user who is removed and made again: old sessions end with it. */
   generation: z.string().default(''),
 })
-/** Somebody who is no user here and signs in at a provider, with the keys that he added. */
+/** A provider's user without an entry here, with the keys that they added. */
 const person = z.strictObject({
   issuer: z.string().min(1).max(500),
   subject: z.string().min(1).max(255),
@@ -80,7 +80,7 @@ export async function findAlike(users: UsersFile, name: string): Promise<User | 
   return (await users.read()).users.find((one) => lookOf(one.name) === look)
 }
 
-/** The user that was linked with somebody at a provider. */
+/** Returns the user that is linked with a provider's identity. */
 export async function findLinked(users: UsersFile, who: NonNullable<User['oidc']>): Promise<User | undefined> {
   return (await users.read()).users.find(({ oidc }) => oidc?.issuer === who.issuer && oidc.subject === who.subject)
 }

@@ -111,7 +111,7 @@ function expectedOf({ challenge, origin, rpId }: KeyChallenge) {
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: rpId,
-    // Whoever finds an open browser often finds the key in it: a touch alone does not count.
+    // The key is often left in an open browser, so a touch alone does not count.
     requireUserVerification: true,
   }
 }

@@ -27,7 +27,7 @@ export interface Who {
 export const NOBODY: Who = { actor: { name: 'nobody', from: 'page' }, scopes: ['read'] }
 
 export interface Doorkeeper {
-  /** Judged anew at every request: who was removed a moment ago is nobody now. */
+  /** Judged again at every request, so that a removed user loses access at once. */
   identify(authorization: string | undefined, cookie: string | undefined): Promise<Who>
   signIn(name: string, password: string, address: string): Promise<{ readonly cookie: string; readonly who: Who }>
   signInOidc(identified: OidcIdentity, address: string): Promise<string>
@@ -36,7 +36,7 @@ export interface Doorkeeper {
   readonly keys: KeyDesk
   /** Takes a code for this session. */
   showFactor(cookie: string, code: string): Promise<void>
-  /** Sessions of everybody, or of whoever has this cookie. */
+  /** All sessions, or those of this cookie's user. */
   sessions(cookie?: string): readonly ListedSession[]
   sessionId(cookie: string): string
   endSession(id: string): void
@@ -105,8 +105,8 @@ export function createDoorkeeper(
     },
     async signIn(name, password, address) {
       const nowMs = clock.monotonicMs()
-      // By address, and loosely by name: neither one guesser nor many behind different addresses get far, and nobody who
-      // tries a name all day keeps its owner out.
+      // Limits attempts by address, and loosely by name: this slows one guesser and many behind different addresses,
+      // and guessing at a name all day does not lock its owner out.
       if (!rate.take(address, nowMs) || !names.take(name, nowMs))
         throw new Declined(429, 'too-many', 'Too many attempts. Wait a few seconds.')
       const user = users === undefined ? undefined : await findUser(users, name)
@@ -130,7 +130,7 @@ export function createDoorkeeper(
         const { name: user, role: own, generation } = linked
         return sessions.open({ user, role: own, source: 'local', generation, expiresMs, address, openedMs })
       }
-      // A provider may give anybody any name: that alone makes nobody the user of that name here.
+      // A provider may give anyone any name, so the name alone does not make its owner the local user.
       if (named !== undefined) {
         const is = named.name === name ? 'is' : `looks like ${named.name},`
         throw new LoginRefused(
@@ -149,7 +149,7 @@ export function createDoorkeeper(
       if (sessions.hasFactor(cookie, clock.monotonicMs())) return 'none'
       const user = users === undefined ? undefined : await findUser(users, session.user)
       const keys = users === undefined ? [] : (await holderOf(users, personOf(session))).keys
-      // A key for another name of this page is owed as well: by which name somebody comes is up to him.
+      // A key for another name of this page is owed too: the caller chooses the name they come by.
       if (user?.totp !== undefined || keys.length > 0) return 'factor'
       return needsFactor ? 'device' : 'none'
     },

@@ -4,13 +4,13 @@ import { LIMITS } from '../../lib/limits.ts'
 import { boundedSize, type RemoteTerminal } from '../../lib/remote-terminal.ts'
 import type { WebSocket } from '../../lib/web-socket-server.ts'
 
-/** What a page says besides what was typed: the size of its terminal, and how many bytes more it has drawn. */
+/** Control messages of a page: the size of its terminal, and how many more bytes it has drawn. */
 const said = z.union([
   z.strictObject({ columns: z.number(), rows: z.number() }),
   z.strictObject({ drawn: z.int().min(1) }),
 ])
 
-/** Longer than anything that a page says besides. */
+/** Longer than all control messages of a page. */
 const SAID_BYTES = 100
 
 interface CarryHooks {
@@ -81,7 +81,7 @@ export function carry(
   web.on('error', () => web.terminate())
   web.on('close', () => finish('The page closed it.'))
 
-  // Whoever is between us and the browser forgets a line on which nothing is said, and a browser may go without a word.
+  // Proxies drop an idle connection, and a browser may vanish without closing it, so send pings.
   void (async () => {
     for (;;) {
       await clock.sleep(LIMITS.consoleBeatMs, ended.signal)

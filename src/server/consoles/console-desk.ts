@@ -46,7 +46,7 @@ export function createConsoleDesk({ controller, clock, audit }: DeskOptions, doo
     audit?.({ atMs: clock.now(), actor: one.actor, what: 'console-end', about, result: 'done', message })
   }
 
-  /** Until it is over: may it stay? Judged anew as every request is. */
+  /** Ends the console when its user loses the right to it, judged as at each request. */
   async function watch(one: OpenConsole, { actor, cookie }: ConsolePlace): Promise<void> {
     for (;;) {
       await clock.sleep(LIMITS.consoleJudgeMs, one.over.signal)

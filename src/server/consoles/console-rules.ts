@@ -37,7 +37,7 @@ function tooMany(message: string): OpeningVerdict<never> {
   return { may: false, code: 'too-many', message }
 }
 
-/** How long a console has been open, and since when nobody has typed, by the clock that never jumps. */
+/** How long a console has been open, and since when no key was typed, by the monotonic clock. */
 interface ConsoleTimes {
   readonly nowMs: number
   readonly openedMs: number

@@ -13,7 +13,7 @@ import { KEY } from '../testing/questions.ts'
 type Server = Awaited<ReturnType<typeof testServer>>
 type Headers = Readonly<Record<string, string>>
 
-/** Passwords are slow to make: no more users than a test needs. */
+/** Hashing a password is slow: make only the users that a test needs. */
 const ANNA = { anna: 'admin' } as const
 const TWO = { anna: 'admin', adam: 'admin' } as const
 
@@ -205,7 +205,7 @@ describe('neither side is sent more than it takes', () => {
         if (!line.say(block)) return
       }
     }
-    // As a program does it: on while somebody reads.
+    // Talks like a program: writes on as long as it is read.
     const talking = setInterval(() => line.wanted() && talk(), 1)
     await web.reaches(LIMITS.consoleWindowBytes)
     await new Promise((done) => setTimeout(done, 100))

@@ -9,7 +9,7 @@ export interface FakeLine {
   readonly sizes: TerminalSize[]
   /** Bytes that croft holds because the machine has not taken them. */
   waiting(): number
-  /** Does somebody read what the machine says? */
+  /** Reports whether the machine's output is read. */
   wanted(): boolean
   /** False: the other side does not read now. */
   say(bytes: string | Uint8Array): boolean
@@ -22,7 +22,7 @@ export interface FakeLine {
 
 export interface FakeConsoles extends Consoles {
   readonly lines: FakeLine[]
-  /** Which were asked for, whatever came of it. */
+  /** All requested consoles, opened or not. */
   readonly asked: string[]
   /** The next is not opened, but this is answered. */
   refuse?: Exclude<OpenedConsole, { readonly ok: true }> | undefined

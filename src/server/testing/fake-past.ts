@@ -3,7 +3,7 @@ import type { GaugePast, HealthPast, Past } from '../../model/past.ts'
 
 const DAY_SECONDS = 86_400
 
-/** A past of 40 days in which the check web was down for 20 minutes ten days ago and nobody looked for a day. */
+/** A past of 40 days: the check web was down for 20 minutes ten days ago, and one day is unknown. */
 export function fakePast(): Past {
   const day = (down: number, unknown = 0) => ({ up: DAY_SECONDS - down - unknown, down, unknown })
   const spans = (count: number, at: (daysAgo: number) => HealthPast['spans'][number]) =>
@@ -45,7 +45,7 @@ export function fakePast(): Past {
   }
 }
 
-/** An upgrade of three servers, of which the second restarts right now. */
+/** An upgrade of three servers; the second restarts right now. */
 export function fakeCourse(nowMs: number): Course {
   const at = (secondsAgo: number) => nowMs - secondsAgo * 1000
   const bars = (

@@ -6,7 +6,7 @@ import { preset } from './preset.ts'
 const issuer = z
   .strictObject({
     name: logicalName,
-    /** Signs with a key of its own; for names that nobody outside must trust. */
+    /** Signs with its own new key, for names that no one outside must trust. */
     selfSigned: z.boolean().optional(),
     /** Signs with the certificate and key in this Secret of the add-on's namespace. */
     ca: z.strictObject({ secret: logicalName }).optional(),

@@ -5,7 +5,7 @@ import { dnsName, hostName, logicalName } from '../../fields/text.ts'
 import { addressRange, labels } from './fields.ts'
 import { preset } from './preset.ts'
 
-/** On every node, server or agent, K3s listens here for whoever asks the API. No other node is needed for it. */
+/** On each node, server or agent, K3s serves the API here, without depending on another node. */
 const OWN_DOOR = { host: '127.0.0.1', port: 6444 }
 
 /** The network of a cluster, in place of flannel and kube-proxy, with addresses for Services. */
@@ -55,8 +55,8 @@ export const cilium = preset({
           ? {
               relay: { enabled: true },
               ui: { enabled: true },
-              // Made by a job in the cluster. Made by the templates they would be others each time these are rendered,
-              // and whoever compares them, such as Argo CD, would never come to rest.
+              // A job in the cluster makes these certificates. The templates would make new ones at each rendering, so
+              // a tool that compares them, such as Argo CD, would never settle.
               tls: { auto: { method: 'cronJob' } },
             }
           : {}),

@@ -181,8 +181,8 @@ api_bind_addr = "[::]:3903"
 }
 
 /**
- * Waits until all nodes see each other, gives a share to each that has none, and makes the buckets that are missing. What
- * is done already is not done again, so it may end anywhere and be begun anew.
+ * Waits until all nodes see each other, gives a share to each node without one, and makes the missing buckets.
+ * Idempotent, so a run that was cut off is simply repeated.
  */
 export function layout(nodes: number, capacity: string, zone: string, buckets: readonly string[]): string {
   return `set -eu

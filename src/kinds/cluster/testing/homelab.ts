@@ -1,4 +1,4 @@
-// A small homelab for tests: two hosts, a network with a pool, an image, a class; and whatever a test adds to it.
+// A small homelab for tests: two hosts, a network with a pool, an image, a class, and the test's additions.
 
 import type { Declaration } from '../../../model/declaration.ts'
 import type { ClusterDeclaration } from '../../../model/estate.ts'
