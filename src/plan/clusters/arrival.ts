@@ -76,7 +76,7 @@ function before(view: ClusterSituation, node: NodeView): ClusterFinding | undefi
   }
   if (machine.power === 'on' || sleeps(node)) return undefined
   if (machine.power === 'unknown') return isIn(node) ? undefined : notSeen(view, node)
-  return off(view, node)
+  return poweredOn(view, node)
 }
 
 function absent(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
@@ -100,7 +100,8 @@ function absent(view: ClusterSituation, node: NodeView): ClusterFinding | undefi
   )
 }
 
-function off(view: ClusterSituation, node: NodeView): ClusterFinding {
+/** Starts the machine of a node that is off. */
+export function poweredOn(view: ClusterSituation, node: NodeView): ClusterFinding {
   return permitted(mayStart(view, node), node.name, (permit) =>
     stepOn(
       view,
@@ -193,6 +194,7 @@ function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): Cluster
   // While our own cluster answers, its word about this member comes first; else the node may be of one that lives.
   const kept = view.observed.api === 'yes' && holdsPlace(node) ? undefined : keptFromWiping(view, node)
   if (kept !== undefined) return kept
+  if (view.observed.identity === undefined) return unrecorded(view, node, what)
   if (holdsPlace(node)) {
     return refusalOf({
       node: node.name,
@@ -225,6 +227,16 @@ function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): Cluster
       permit,
     ),
   )
+}
+
+/** Without the record nothing tells whose data it is: most likely its own. */
+function unrecorded({ spec }: ClusterSituation, { name }: NodeView, what: string): ClusterFinding {
+  return refusalOf({
+    node: name,
+    guard: 'record-missing',
+    reason: `${what}, and the record of ${spec.name} (CA and token) is missing: it may be its own`,
+    allow: `bring the vault or escrow/${spec.name}.cluster.age back, or its servers: croft reads the record back from one that runs`,
+  })
 }
 
 /** Data of this cluster, and nothing proves that K3s stands still: it is neither started nor wiped. */

@@ -1,8 +1,18 @@
 import { compareVersions } from '../../k3s/version.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { madeMs, type ObservedCluster } from '../../model/observed-cluster.ts'
-import { type Arrival, arrivalOf } from './arrival.ts'
-import { type ClusterFinding, holdFor, merge, NOTHING, permitted, refusalOf, stepOn, waitFor } from './finding.ts'
+import { type Arrival, arrivalOf, poweredOn } from './arrival.ts'
+import {
+  type ClusterFinding,
+  holdFor,
+  isEmpty,
+  merge,
+  NOTHING,
+  permitted,
+  refusalOf,
+  stepOn,
+  waitFor,
+} from './finding.ts'
 import { isDue } from './orders.ts'
 import { allowed, quorum } from './quorum.ts'
 import { isAborted, rolloutOf, serverTarget } from './rollout.ts'
@@ -114,6 +124,10 @@ function record(view: ClusterSituation, declared: readonly NodeView[]): ClusterF
   if (chosen === undefined) return NOTHING
   const unasked = declared.filter(isUnasked)
   if (unasked.length > 0) {
+    // Only one that is on can say what is on its disk.
+    const asleep = merge(unasked.filter(({ machine }) => machine.power === 'off').map((node) => poweredOn(view, node)))
+    if (!isEmpty(asleep)) return asleep
+
     const names = unasked.map(({ name }) => name).join(', ')
     const silence = unasked.find((node) => node.silence !== undefined)?.silence
     const awaits = `a report of what runs on ${names}${silence === undefined ? '' : `: ${silence}`}`
@@ -127,11 +141,11 @@ function record(view: ClusterSituation, declared: readonly NodeView[]): ClusterF
 }
 
 /**
- * Reports whether croft has not looked into this machine yet, because it awaits adoption or does not answer. It may
- * already run K3s, and a new CA and token would prevent taking its cluster over.
+ * Reports whether croft has not looked into this machine yet, because it awaits adoption, is off or does not answer. It may
+ * already hold K3s, and a new CA and token would prevent taking its cluster over.
  */
 export function isUnasked({ machine, k3s }: NodeView): boolean {
-  return machine.exists === 'unknown' || (machine.exists === 'yes' && machine.power === 'on' && k3s === 'unknown')
+  return machine.exists === 'unknown' || (machine.exists === 'yes' && k3s === 'unknown')
 }
 
 /** Reports whether this machine is proven to hold no data of the cluster that is about to be formed. */

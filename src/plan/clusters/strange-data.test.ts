@@ -37,6 +37,32 @@ const recorded = (observed: ObservedCluster, formed: boolean): ObservedCluster =
 const down: NodeTurn = { kube: 'unknown', k3s: { service: 'stopped', data: OTHER } }
 const spec = (more: Partial<ClusterSpec> = {}, names = NAMES) => clusterSpec(names, more)
 
+describe('[D-01] a dark house of which the record is lost', () => {
+  const off: NodeTurn = { kube: 'unknown', k3s: 'unknown', machine: { power: 'off' } }
+  const silent: NodeTurn = { kube: 'unknown', k3s: 'unknown', machine: { power: 'unknown', ours: false } }
+  const clean: NodeTurn = { kube: 'unknown', k3s: { service: 'absent', data: 'none' } }
+  for (const staleState of POLICIES)
+    test(`staleState: ${staleState} takes nothing from an agent while its servers are off, and no CA is made`, () => {
+      const servers = (turns: readonly NodeTurn[]) => ({
+        s1: turns[0],
+        s2: turns[1],
+        s3: turns[2],
+        a1: down,
+        a2: silent,
+      })
+      const decided = (...turns: readonly NodeTurn[]) => {
+        const rows = servers(turns) as Readonly<Record<string, NodeTurn>>
+        const { steps, refusals } = coordinate(spec({ staleState }), unrecorded(rows), NOW)
+        const guards = new Set(refusals.filter(({ node }) => node === 'a1').map(({ guard }) => guard))
+        assert.deepEqual([...guards], ['record-missing'])
+        return steps.map(({ verb, node }) => `${verb} ${node}`)
+      }
+      assert.deepEqual(decided(off, off, off), ['start-machine s1', 'start-machine s2', 'start-machine s3'])
+      assert.deepEqual(decided(off, clean, clean), ['start-machine s1'])
+      assert.deepEqual(decided(silent, clean, clean), [])
+    })
+})
+
 describe('[D-01] a living cluster of which the record is lost', () => {
   for (const staleState of POLICIES) {
     test(`staleState: ${staleState} wipes none of its nodes; CA and token are read back instead`, () => {
