@@ -54,6 +54,8 @@ export interface ObservedNode {
   readonly k3s: LocalK3s | 'unknown'
   /** Why it did not say: what the lane answered instead. */
   readonly silence?: string
+  /** For how long it has not answered croft, where it answered since croft began. */
+  readonly unheardMs?: number
   /** It is there and lets croft do nothing: it shows another host key, or denies the login or root. */
   readonly refuses?: { readonly by: 'host-key' | 'denied'; readonly why: string }
   /** A bootstrap token that croft made for it to come in with is still there. */

@@ -34,6 +34,8 @@ export interface SessionMemory {
   readonly facts: Map<string, KnownFacts>
   /** Nodes on which our program has been seen, by the boot in which it was. */
   readonly programs: Set<string>
+  /** When a node last answered, by the clock that never jumps. */
+  readonly heard: Map<string, number>
   /** What kept a node from answering when it was last asked, in the words of the lane. */
   readonly silences: Map<string, string>
   /** Nodes that refuse croft itself: another host key, a key or sudo that is not accepted. */
@@ -66,6 +68,7 @@ export function emptyMemory(): SessionMemory {
   return {
     facts: new Map(),
     programs: new Set(),
+    heard: new Map(),
     silences: new Map(),
     refusals: new Map(),
     notFetched: new Map(),

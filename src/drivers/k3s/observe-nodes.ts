@@ -41,6 +41,7 @@ export async function observeNodes(
       return
     }
     const readMs = clock.now()
+    memory.heard.set(name, clock.monotonicMs())
     memory.facts.set(name, {
       facts: onOurClock(reply.value, readMs),
       readMs,

@@ -23,6 +23,7 @@ export function observedNode(
   const machineId = facts?.machineId || machine.machineId || seen?.machineId
   const kube = api !== 'yes' ? 'unknown' : seen === undefined ? 'absent' : kubeOf()
   const begun = surroundings.remediations.get(name)
+  const unheard = facts === undefined ? memory.heard.get(name) : undefined
 
   if (typeof kube === 'object' && kube.ready === 'yes' && kube.work === undefined) memory.tried.delete(name)
   if (typeof kube === 'object') memory.joins.delete(name)
@@ -85,6 +86,7 @@ export function observedNode(
       facts === undefined
         ? 'unknown'
         : { ...localOf(facts, typeof kube === 'object' ? kube : undefined), ...program(facts) },
+    ...optional('unheardMs', unheard === undefined ? undefined : deps.clock.monotonicMs() - unheard),
     ...optional('silence', memory.silences.get(name)),
     ...optional('refuses', memory.refusals.get(name)),
     ...(memory.tokens.has(name) ? { joinToken: true as const } : {}),

@@ -104,11 +104,17 @@ function isOf({ node, createdMs, member }: ForgetOrder, view: NodeView): boolean
 }
 
 /** Only where Git took it out: one that is declared waits for its own policy. */
-function silentSince({ observed }: ClusterSituation, node: NodeView): number | undefined {
+function silentSince({ observed, nowMs }: ClusterSituation, node: NodeView): number | undefined {
+  if (node.spec !== undefined || node.unclaimed === true || observed.api !== 'yes' || isSpeaking(node)) return undefined
+  const sinceMs = kubeOf(node)?.readySinceMs
+  // Its machine may have answered croft after its kubelet fell silent.
+  return sinceMs === undefined ? undefined : Math.max(sinceMs, nowMs - (node.unheardMs ?? Number.POSITIVE_INFINITY))
+}
+
+/** Its kubelet still says something, be it that it is not Ready: how long it has not been Ready is then no silence. */
+export function isSpeaking(node: NodeView): boolean {
   const kube = kubeOf(node)
-  if (node.spec !== undefined || node.unclaimed === true || observed.api !== 'yes' || kube?.ready !== 'no')
-    return undefined
-  return kube.readySinceMs
+  return kube?.ready !== 'no' || !/^NodeStatus(Unknown|NeverUpdated)$/.test(kube.readyReason ?? '')
 }
 
 function evictAfterMs({ remediation }: ClusterSpec): number {

@@ -6,7 +6,7 @@ import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster 
 
 const TRAP = 'v1.34.3+k3s3'
 const MENDED = 'v1.34.4+k3s1'
-const SILENT = { ready: 'no' as const, readySinceMs: NOW - 48 * HOUR, version: TRAP }
+const SILENT = { readyReason: 'NodeStatusUnknown', ready: 'no' as const, readySinceMs: NOW - 48 * HOUR, version: TRAP }
 
 describe('the member of the first server on a release with the trap', () => {
   const going: NodeTurn = {

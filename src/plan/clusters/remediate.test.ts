@@ -213,6 +213,16 @@ describe('[R43] servers that stay away', () => {
     assert.deepEqual(nextSteps({ ...evicting, remediation: { ...three.remediation, enabled: false } }, away), [])
   })
 
+  test('not because croft does not reach them, while their kubelet speaks: it may be unwell for long, and vote', () => {
+    const members = [member('s1'), member('s2'), member('s3', { up: 'unknown' })]
+    const next = (readyReason: string) => {
+      const kube = { ready: 'no', readyReason, readySinceMs: NOW - 25 * HOUR } as const
+      return nextSteps(evicting, observedCluster('s1 s2 s3', { s3: { kube, k3s: 'unknown' } }, { members }))
+    }
+    assert.deepEqual(next('KubeletNotReady'), [])
+    assert.deepEqual(next('NodeStatusUnknown'), ['remove-member s3'])
+  })
+
   test('not where the others could not agree on it', () => {
     const members = [member('s1'), member('s2', { up: 'unknown' }), member('s3', { up: 'no' })]
     assert.deepEqual(nextSteps(evicting, observedCluster('s1 s2 s3', { s3: silent(25 * HOUR) }, { members })), [])

@@ -2,6 +2,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterHold } from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
 import { type ClusterFinding, firstOf, holdFor, merge, NOTHING, permitted, stepOn } from './finding.ts'
+import { isSpeaking } from './forget.ts'
 import { keptForItsData } from './node-data.ts'
 import { isDue } from './orders.ts'
 import { type MayLower, mayLower } from './quorum.ts'
@@ -34,6 +35,8 @@ export function eviction(view: ClusterSituation): ClusterFinding {
   if (evictAfterMs === undefined || view.observed.api !== 'yes') return NOTHING
   const away = view.servers.filter((node) => {
     const kube = kubeOf(node)
+    // That croft does not reach it at the moment is no absence while its kubelet speaks: its etcd may vote.
+    if (node.member?.up === 'unknown' && isSpeaking(node)) return false
     return kube !== undefined && isAway(view, node) && view.nowMs - kube.readySinceMs >= evictAfterMs
   })
   return firstOf(away.map((node) => () => evict(view, node)))

@@ -25,6 +25,7 @@ export interface NodeView {
   readonly kube: KubeNode | 'absent' | 'unknown'
   readonly k3s: LocalK3s | 'unknown'
   readonly silence?: string
+  readonly unheardMs?: number
   readonly refuses?: NonNullable<ObservedNode['refuses']>
   readonly passwordSecret: YesNoUnknown
   readonly joinToken?: true
@@ -80,6 +81,7 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
       twins: twins.map((twin) => twin.name).filter((twin) => twin !== name),
       ...(nodeSpec === undefined ? {} : { spec: nodeSpec }),
       ...(node?.silence === undefined ? {} : { silence: node.silence }),
+      ...(node?.unheardMs === undefined ? {} : { unheardMs: node.unheardMs }),
       ...(node?.refuses === undefined ? {} : { refuses: node.refuses }),
       ...(node?.unclaimed === undefined || nodeSpec !== undefined ? {} : { unclaimed: node.unclaimed }),
       ...(node?.joinToken === undefined ? {} : { joinToken: node.joinToken }),
