@@ -1,3 +1,4 @@
+import { NODE_PROGRAM } from './node-program.ts'
 import { GATES_TEXT } from './programs.ts'
 
 /*
@@ -76,7 +77,11 @@ RestartSec=15s
 WantedBy=multi-user.target
 `
 
+/** What the gate of the disk looks for is noted each time that K3s has started. A fault of it stops nothing. */
 const REQUIRED = `[Unit]
 Requires=${GATES_UNIT}
 After=${GATES_UNIT}
+
+[Service]
+ExecStartPost=-${NODE_PROGRAM} joined
 `

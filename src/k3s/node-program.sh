@@ -55,6 +55,8 @@ main() {
     rotate-ca) read_input; rotate_ca ;;
     renew-certificates) job_begin renew-certificates ;;
     leave) leave ;;
+    may-start) may_start ;;
+    joined) joined ;;
     job) job_run "${1:-}" ;;
     *) fail "there is no verb $verb" ;;
   esac
@@ -542,6 +544,59 @@ leave() {
 
 rename_if_free() { [ ! -f "$1" ] || [ -e "$2" ] || mv "$1" "$2" || fail "$1 could not be renamed"; }
 
+# --- what may start ----------------------------------------------------------------------------------------------
+
+# Asked by the gates each time before K3s starts: why it may not, or nothing. On the empty directory below a disk that is
+# not there a first server would begin a second cluster, and a copy of a disk would vote beside the original.
+may_start() {
+  [ ! -e "$root/etc/croft/start-anyway" ] || { echo "croft: /etc/croft/start-anyway is there, so the disk was not looked at" >&2; return 0; }
+  look_at_data
+  if [ "$held" = none ]; then why=$(no_data); else why=$(not_its_data); fi
+  [ -z "$why" ] || { echo "$why"; exit 3; }
+}
+
+# Why it proves nothing that nothing lies in the data directory.
+no_data() (
+  data=$(readlink -f "$data")
+  away=$(unmounted_disk)
+  if [ -n "$away" ]; then echo "$away stands in /etc/fstab and is not mounted"
+  elif [ -f "$own/member" ]; then
+    echo 'it was a server of its cluster and its data directory is empty: a disk may not be mounted'
+  fi
+)
+not_its_data() {
+  ca=$data/server/tls/server-ca.crt
+  [ -f "$own/member" ] && [ -s "$ca" ] || return 0
+  certificates <"$ca" | grep -qxF -f "$own/member" || { echo 'the data on its disk has another CA than the cluster that it was a server of'; return; }
+  # A machine that was copied, restored or rolled back has another one. Alone it hurts nobody; beside others it votes with old data.
+  then=$(sed -n 's/^generation //p' "$own/member")
+  is=$(generation)
+  [ -n "$then" ] && [ -n "$is" ] && [ "$then" != "$is" ] || return 0
+  grep -qs '^"\{0,1\}server"\{0,1\}:' "$etc/config.yaml" || return 0
+  echo 'its machine was copied, restored or rolled back since it was last a server beside others'
+}
+
+# A server that has started notes outside its data directory whose it is, where that has changed.
+joined() {
+  ca=$data/server/tls/server-ca.crt
+  rm -f "$root/etc/croft/start-anyway"
+  note=$(certificates 2>/dev/null <"$ca")
+  [ -n "$note" ] || return 0
+  is=$(generation)
+  [ -z "$is" ] || note="$note
+generation $is"
+  [ "$note" != "$(cat "$own/member" 2>/dev/null)" ] || return 0
+  mkdir -p "$own" && printf '%s\n' "$note" >"$own/member.new" && sync "$own/member.new" && mv -f "$own/member.new" "$own/member"
+}
+
+# The end of each certificate in a file, which is of its signature: a rotation under the same root keeps one of them.
+certificates() { tr -d '\r' | awk '/^-----END/ && before != "" { print "ca " before last } { before = last; last = $0 }'; }
+# The hypervisor gives a machine another one when it copies, restores or rolls it back.
+generation() {
+  file=$root/sys/firmware/qemu_fw_cfg/by_name/etc/vmgenid_guid/raw
+  [ -r "$file" ] && od -An -v -tx1 -j 40 -N 16 "$file" 2>/dev/null | tr -d ' \n'
+}
+
 # --- wipe --------------------------------------------------------------------------------------------------------
 
 # Everything of K3s goes but volumes, snapshots and images that came with the disk. Disks stay mounted and are emptied.
@@ -571,7 +626,7 @@ job_wipe() {
 $data/server/db/snapshots
 $data/agent/images"
   empty "$root/etc/rancher" "$root/run/k3s" "$root/run/flannel" "$kubelet" "$root/etc/cni/net.d" "$data" || return 1
-  rm -f "$run/started"
+  rm -f "$run/started" "$own/member"
   [ "$(mount_points)" = "$mounted_before" ] || { echo "the disks below $data are not the same as before"; return 1; }
   look_at_data
   [ "$held" = none ] || { echo "$data still holds data of K3s"; return 1; }
@@ -719,7 +774,7 @@ restore_begin() {
 # look for the snapshot there, with a Secret that it cannot read yet.
 job_restore() {
   grep -v '^"\{0,1\}\(server\|cluster-init\|etcd-s3[a-z0-9-]*\)"\{0,1\}:' "$etc/config.yaml" >"$run/restore.yaml"
-  rm -f "$data/server/db/reset-flag"
+  rm -f "$data/server/db/reset-flag" "$own/member"
   K3S_TOKEN=$(cat "$etc/token" 2>/dev/null)
   if [ -n "$K3S_TOKEN" ]; then export K3S_TOKEN; else unset K3S_TOKEN; fi
   timeout 1800 "$bin/k3s" server --config "$run/restore.yaml" --cluster-reset \
@@ -781,6 +836,7 @@ forget_db() {
   stands_still
   data=$(readlink -f "$data")
   kept=$data/server/db/snapshots
+  rm -f "$own/member"
   empty "$data/server/db" "$data/server/cred" "$data/server/tls" || fail "the datastore of K3s below $data/server could not be deleted"
   ok
 }
@@ -974,6 +1030,9 @@ facts() {
   grep -qs '^"\{0,1\}cluster-init"\{0,1\}: *true' "$etc/config.yaml" && begins=true
   printf ',"begins":%s' "$begins"
   printf ',"data":"%s","mixedCa":%s' "$held" "$mixed"
+  away=
+  [ "$held" != none ] || away=$(no_data)
+  [ -n "$away" ] && printf ',"away":"%s"' "$(clean "$away")"
   ca_file ca "$data/server/tls/server-ca.crt"
   ca_file caCopy "$data/agent/server-ca.crt"
   certificate_facts

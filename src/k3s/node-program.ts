@@ -59,6 +59,10 @@ export type NodeVerb =
   | 'rotate-ca'
   /** Begins the job `renew-certificates`: K3s stopped, `k3s certificate rotate`, and started again whatever came of it. */
   | 'renew-certificates'
+  /** Asked by the gates alone: says why K3s may not start on what lies on this disk, and ends with 3. */
+  | 'may-start'
+  /** Called when a server has started: notes outside its data directory whose it is, for `may-start`. */
+  | 'joined'
   /**
    * Takes croft off the node: the gates with their unit and drop-ins, this program, and its notes. Settings of the kernel
    * that K3s needs stay under names that are not croft's. K3s is not stopped.
@@ -131,6 +135,8 @@ export interface NodeFacts {
    */
   readonly data: string
   readonly mixedCa: boolean
+  /** Why that no data is on the disk proves nothing: a disk is not mounted, or the node was a server. */
+  readonly away?: string
   /** When certificates of K3s on its disk end, as openssl writes it; absent where there is no openssl, or no certificate. */
   readonly certificatesEnd?: readonly string[]
   /** The last fatal line of the journal since the service was started. */

@@ -195,6 +195,8 @@ export interface LocalK3s {
   readonly notFetched?: { readonly version: string; readonly why: string; readonly ageMs: number }
   /** CA hash of the cluster whose data is on the disk; `none` when it is clean, `other` when it cannot be read. */
   readonly data: string
+  /** Why that nothing lies in its data directory proves nothing; `data` is `other` then. */
+  readonly away?: string
   /** Its config.yaml is croft's: K3s that is on its way here was started by croft. */
   readonly configured?: boolean
   /** Hash of the declaration that its config.yaml was written from. */

@@ -148,6 +148,7 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     ...optional('heldBy', facts.heldBy),
     ...optional('configHash', facts.configHash),
     ...optional('begins', facts.begins),
+    ...optional('away', facts.away),
     ...optional('full', facts.full),
     ...optional('datastore', facts.datastore),
     ...optional('etcd', facts.etcd === undefined ? undefined : votersIn(facts.etcd)),

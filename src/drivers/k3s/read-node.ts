@@ -173,7 +173,7 @@ export function readFacts(value: unknown): NodeFacts | undefined {
  * Which cluster the data on a disk is of: the hash of its CA as K3s computes it, of servers the CA's own file, of agents
  * their copy. Where both lie there and differ, two clusters were mixed.
  */
-function dataIn(value: Foreign, clockMs: number): Pick<NodeFacts, 'data' | 'mixedCa'> {
+function dataIn(value: Foreign, clockMs: number): Pick<NodeFacts, 'data' | 'mixedCa' | 'away'> {
   const hashOf = (file: unknown) => {
     if (typeof file !== 'string') return undefined
     try {
@@ -185,7 +185,10 @@ function dataIn(value: Foreign, clockMs: number): Pick<NodeFacts, 'data' | 'mixe
   const [own, copy] = [hashOf(value.ca), hashOf(value.caCopy)]
   const mixed = own !== undefined && copy !== undefined && own !== copy
   const said = nameOf(value.data) ?? 'other'
-  return { data: said === 'ca' ? (own ?? copy ?? 'other') : said, mixedCa: mixed || value.mixedCa === true }
+  // What cannot be seen is not proven to be absent: nothing is done to it that is done to an empty disk.
+  const away = said === 'none' ? textOf(value.away) : undefined
+  const data = said === 'ca' ? (own ?? copy ?? 'other') : away === undefined ? said : 'other'
+  return { data, mixedCa: mixed || value.mixedCa === true, ...optional('away', away) }
 }
 
 function filesIn(value: Foreign): Readonly<Record<string, string>> {

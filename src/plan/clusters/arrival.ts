@@ -184,6 +184,7 @@ function joining(view: ClusterSituation, node: NodeView, local: LocalK3s | undef
 /** Data of another cluster, or certificates that do not belong together: croft never joins such a machine. */
 function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): ClusterFinding | undefined {
   if (node.strange !== undefined) return stranger(view, node, node.strange)
+  if (local.away !== undefined) return diskAway(view, node, local.away)
   const own = view.observed.identity?.caHash
   const mixed = local.mixedCa === true
   if (!mixed && (local.data === 'none' || local.data === own || isArriving(local))) return undefined
@@ -227,6 +228,16 @@ function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): Cluster
       permit,
     ),
   )
+}
+
+/** An empty directory below a disk that is not there is no empty disk. */
+function diskAway({ spec }: ClusterSituation, { name }: NodeView, why: string): ClusterFinding {
+  return refusalOf({
+    node: name,
+    guard: 'disk-away',
+    reason: `${name}: ${why}`,
+    allow: `mount what belongs on ${name}; or, if its data is lost, run croft cluster replace ${spec.name} ${name}`,
+  })
 }
 
 /** Without the record nothing tells whose data it is: most likely its own. */

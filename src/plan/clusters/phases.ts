@@ -90,7 +90,7 @@ function nodePhase(view: ClusterSituation, node: NodeView): readonly [NodePhase,
     case 'joining':
       return [node.member?.learner === true ? 'Learner' : 'Joining', awaited(arrival.finding)]
     case 'busy': {
-      const stale = arrival.finding.refusals.find(({ guard }) => guard === 'stale-state')
+      const stale = arrival.finding.refusals.find(({ guard }) => guard === 'stale-state' || guard === 'disk-away')
       if (stale !== undefined) return ['StaleState', stale.reason]
       const lives = arrival.finding.refusals.find(({ guard }) => guard === 'live-cluster')
       if (lives !== undefined) return ['Unrecorded', lives.reason]

@@ -37,6 +37,26 @@ const recorded = (observed: ObservedCluster, formed: boolean): ObservedCluster =
 const down: NodeTurn = { kube: 'unknown', k3s: { service: 'stopped', data: OTHER } }
 const spec = (more: Partial<ClusterSpec> = {}, names = NAMES) => clusterSpec(names, more)
 
+test('an empty directory below a disk that is not there is no empty disk: vote and Node stay, and no cure begins', () => {
+  const why = '/var/lib/rancher stands in /etc/fstab and is not mounted'
+  for (const name of ['s3', 'a1']) {
+    const turn: NodeTurn = {
+      kube: { ready: 'no', readySinceMs: NOW - HOUR },
+      k3s: { service: 'failed', data: 'other', away: why },
+    }
+    const members = ['s1', 's2', 's3'].map((node) => member(node, node === name ? { up: 'no' } : {}))
+    const seen = observedCluster('s1 s2 s3 a1', { [name]: turn }, { members })
+    for (const staleState of POLICIES) {
+      const decision = coordinate(spec({ staleState }, 's1 s2 s3 a1'), seen, NOW)
+      assert.deepEqual(decision.steps, [])
+      assert.deepEqual(
+        decision.refusals.map(({ guard, reason }) => `${guard} ${reason}`),
+        [`disk-away ${name}: ${why}`],
+      )
+    }
+  }
+})
+
 describe('[D-01] a dark house of which the record is lost', () => {
   const off: NodeTurn = { kube: 'unknown', k3s: 'unknown', machine: { power: 'off' } }
   const silent: NodeTurn = { kube: 'unknown', k3s: 'unknown', machine: { power: 'unknown', ours: false } }
