@@ -4,6 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCli } from './cli/run.ts'
 import type { Enrolment, Runtime } from './cli/runtime.ts'
+import { unlessStopped } from './cli/verb.ts'
 import { systemClock } from './lib/clock.ts'
 import { programClock } from './main/clock.ts'
 import { openClusters } from './main/clusters.ts'
@@ -41,8 +42,8 @@ function createRuntime(signal: AbortSignal): Runtime {
     kinds: async () => (await import('./kinds/registry.ts')).KINDS,
     jsonSchema: jsonSchemaOf,
     definitions,
-    load,
-    loadAt,
+    load: (directory) => unlessStopped(signal, load(directory)),
+    loadAt: (directory, ref, onto) => unlessStopped(signal, loadAt(directory, ref, onto)),
     follow,
     writeFile: async (file, text, { replace = false } = {}) => {
       const { mkdir, writeFile } = await import('node:fs/promises')

@@ -74,6 +74,20 @@ test('definitions are read and instances expanded by the cage, for files and for
   for (const [file, names, by] of EXPANDING) assert.deepEqual(importersOf(file, names), by, String(file))
 })
 
+test('files of other tools are read for an import by the cage alone', () => {
+  assert.deepEqual(importersOf(/^src\/source\/foreign\/registry\.ts$/, ['readForeign']), [
+    'src/source/foreign/import-text.ts',
+  ])
+  assert.deepEqual(importersOf(/^src\/source\/foreign\/import-text\.ts$/, ['importText']), [
+    'src/source/apart/worker.ts',
+  ])
+  const formats = /^src\/source\/foreign\/formats\//
+  assert.deepEqual(
+    importersOf(formats).filter((path) => !/^src\/source\/foreign\/(?:formats|terraform)\//.test(path)),
+    ['src/source/foreign/registry.ts'],
+  )
+})
+
 test('engine, drivers, controller, operator and server see answers, and expand nothing', () => {
   const pure = /^src\/(?:engine|drivers|controller|operator|server|plan|model|kubernetes|store)\//
   const evaluating =

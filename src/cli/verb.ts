@@ -34,3 +34,18 @@ export class StoppedBySignal extends Error {
 export function stopIfInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw new StoppedBySignal('Interrupted while croft looked at what is there. Nothing was done.')
 }
+
+/** Waits for what another process reads, until a person stops the command: that process ends with this one. */
+export async function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const ending = new AbortController()
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = () => reject(new StoppedBySignal('Interrupted while croft read the files. Nothing was done.'))
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { signal: ending.signal })
+  })
+  try {
+    return await Promise.race([work, stopped])
+  } finally {
+    ending.abort()
+  }
+}

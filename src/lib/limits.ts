@@ -82,6 +82,8 @@ export const LIMITS = {
   /** Text of others is read in a process of its own: how long it may take, how much memory it may have. */
   readMs: 60_000,
   readHeapMb: 256,
+  /** The same for files that a person imports: an export has many times the size of what people write. */
+  importHeapMb: 512,
   /** Expressions about what is there: how long one of them may take, and the memory of the process that evaluates them. */
   answerMs: 5_000,
   /** All of them in one pass. */

@@ -28,7 +28,7 @@ import { Http1Error, readResponse } from '../../src/lib/http1-response.ts'
 import type { ObservedResource } from '../../src/model/resource.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { readFiles } from '../../src/source/files/read-files.ts'
-import { FORMATS } from '../../src/source/foreign/registry.ts'
+import { FORMATS, readForeign } from '../../src/source/foreign/registry.ts'
 import { createWebhookDoor } from '../../src/source/git/webhook.ts'
 import { readDocuments } from '../../src/source/manifest.ts'
 import { objectsOfBlobs } from '../../src/source/read-here.ts'
@@ -430,12 +430,13 @@ export const PARSERS: readonly Parser[] = [
       return viewDomain(found, { poolOf: () => undefined, networkOf: () => undefined } as never)
     },
   },
-  ...FORMATS.map(({ name, names, read }) => ({
+  ...FORMATS.map(({ name, names }) => ({
     name: `files that are imported: ${name}`,
     words: [...YAML, ...JSON_WORDS, ...FOREIGN_WORDS],
     keys: ['version', 'resources', 'type', 'name', 'instances', 'attributes', 'mode', 'module', 'index_key', 'values'],
     read: (text: string) =>
-      read(
+      readForeign(
+        name,
         [
           { path: 'a.yaml', text },
           { path: 'b.tfstate', text },

@@ -4,12 +4,12 @@ import type { Driver, DriverDeps } from '../../drivers/port.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { HYPERVISORS, type HypervisorRow } from '../../model/hypervisors.ts'
-import { readFiles } from '../../source/files/read-files.ts'
 import { walkFiles } from '../../source/files/walk-files.ts'
 import { NO_CLUSTER } from '../../source/foreign/addon-draft.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
-import type { ForeignFile, ForeignFormat, NotCarried } from '../../source/foreign/reading.ts'
+import type { ForeignFile, FormatFacts, NotCarried } from '../../source/foreign/reading.ts'
 import { FORMATS } from '../../source/foreign/registry.ts'
+import { TooCostly } from '../../source/reader.ts'
 import { realDirectory } from '../../state/state-file.ts'
 import { draftGuests, findGuests, readDetails, stillDiffering, type Undeclared } from '../import/guests.ts'
 import { draftSettings } from '../import/settings.ts'
@@ -20,7 +20,7 @@ import { renderTable } from '../render/table.ts'
 import { clean, cleanLines } from '../render/text.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { findKind } from '../select.ts'
-import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
+import { CliError, EXIT, type ExitCode, type Options, UsageError, unlessStopped, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [from = '', place = ''], options) => {
   const hypervisor = HYPERVISORS.find(({ driver }) => driver === from)
@@ -33,30 +33,35 @@ export const run: Verb = async (runtime, [from = '', place = ''], options) => {
   )
 }
 
-/** Converts foreign files to manifests. Problems are shown, and the manifests are written all the same. */
-function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, options: Options): ExitCode {
+/** Manifests made of somebody else's files. What is wrong with them is shown, and they are written all the same. */
+async function fromFiles(runtime: Runtime, format: FormatFacts, place: string, options: Options): Promise<ExitCode> {
   const { cluster, host, under } = options as {
     readonly cluster?: string
     readonly host?: string
     readonly under?: string
   }
-  const reading = format.read(filesAt(runtime, place, format), {
-    ...defined({ cluster, host, under }),
+  const { importInCage } = await import('../../source/apart/importer.ts')
+  const request = { format: format.name, options: defined({ cluster, host, under }) }
+  const imported = await unlessStopped(
+    runtime.signal,
+    importInCage(request, filesAt(runtime, place, format), runtime.clock),
+  ).catch((error: unknown) => {
+    if (!(error instanceof TooCostly)) throw error
+    throw new CliError(`${place} cannot be imported: ${error.message}. Name a smaller part of it.`)
   })
-  if ('problem' in reading) throw new CliError(`${place} cannot be imported: ${reading.problem}`)
-  if (reading.drafts.length === 0 && reading.notCarried.length === 0)
+  if ('problem' in imported) throw new CliError(`${place} cannot be imported: ${imported.problem}`)
+  const { text, objects, notCarried, problems } = imported
+  if (objects === 0 && notCarried.length === 0)
     throw new CliError(`${place} has nothing to import: croft import ${format.name} reads ${format.about}.`)
-  const text = printDrafts(reading.drafts)
-  const { problems } = readFiles({ files: [{ path: 'import.yaml', bytes: Buffer.from(text) }], links: [] })
-  if (reading.drafts.length > 0) deliver(runtime, text, options)
+  if (objects > 0) deliver(runtime, text, options)
   if (problems.length > 0) note(runtime, renderProblems(problems, styleOf(runtime, runtime.err)))
-  for (const { what, why } of joined(reading.notCarried))
+  for (const { what, why } of joined(notCarried))
     note(runtime, `Not carried over: ${clean(what, WHOLE)}: ${clean(why, WHOLE)}.`)
-  const { length } = reading.notCarried
+  const { length } = notCarried
   const rest = length === 0 ? '' : ` ${many(length, 'item')} not carried over: each is listed with its reason.`
-  const waiting = reading.notCarried.filter(({ why }) => why === NO_CLUSTER).length
+  const waiting = notCarried.filter(({ why }) => why === NO_CLUSTER).length
   const next = waiting === 0 ? '' : ` ${waiting} of them only need --cluster NAME, the Cluster that they are for.`
-  note(runtime, `Imported from ${place}: ${many(reading.drafts.length, 'object')}.${rest}${next}`)
+  note(runtime, `Imported from ${place}: ${many(objects, 'object')}.${rest}${next}`)
   if (hasErrors(problems)) return EXIT.failed
   return length === 0 ? EXIT.ok : EXIT.differs
 }
@@ -79,7 +84,7 @@ function joined(items: readonly NotCarried[]): readonly NotCarried[] {
 }
 
 /** One file, or every manifest below a directory. */
-function filesAt(runtime: Runtime, place: string, { names }: ForeignFormat): readonly ForeignFile[] {
+function filesAt(runtime: Runtime, place: string, { names }: FormatFacts): readonly ForeignFile[] {
   const at = path.resolve(runtime.cwd, place)
   try {
     if (!statSync(at).isDirectory()) return [{ path: place, text: boundedText(at) }]

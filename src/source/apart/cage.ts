@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import type { ImportedText } from '../foreign/import-text.ts'
 import type { SourceFile } from '../git/revision.ts'
 import { TooCostly } from '../reader.ts'
 import {
@@ -40,6 +41,7 @@ export interface JobResult {
   readonly names: readonly string[]
   readonly answers: readonly TimedAnswer[]
   readonly composed?: ComposedAnswers
+  readonly imported?: ImportedText
 }
 
 /** One process of the cage with a queue before it. It stays warm between jobs and is replaced when a job is ended. */
@@ -182,13 +184,16 @@ async function resultOf(caged: Caged, next: () => Promise<CageMessage>) {
   let names: readonly string[] = []
   let answers: readonly TimedAnswer[] = []
   let composed: ComposedAnswers | undefined
+  let imported: ImportedText | undefined
   const pieces: RevisionPiece[] = []
   for (let message = await next(); ; message = await next()) {
-    if (message.said === 'end') return { head, names, answers, pieces, rssMb: message.rssMb, ...defined({ composed }) }
+    if (message.said === 'end')
+      return { head, names, answers, pieces, rssMb: message.rssMb, ...defined({ composed, imported }) }
     if (message.said === 'tree') head = message.head
     else if (message.said === 'names') names = message.names
     else if (message.said === 'answers') answers = message.answers
     else if (message.said === 'composed') composed = message.composed
+    else if (message.said === 'imported') imported = message.imported
     else if (message.said === 'piece') pieces.push(message.piece)
     await caged.tell('next')
   }

@@ -5,6 +5,7 @@ import type { LateInstances } from '../compose/api.ts'
 import type { ClusterAnswer, ClusterQuestion, DescribedDefinitions } from '../compose/in-cluster.ts'
 import type { DocumentFields } from '../compose/shape.ts'
 import type { FileReading } from '../files/read-files.ts'
+import type { ImportedText, ImportRequest } from '../foreign/import-text.ts'
 import type { SourceFile } from '../git/revision.ts'
 import type { FetchedBlob } from '../reader.ts'
 import type { PackedHead, RevisionPiece } from './pack.ts'
@@ -23,6 +24,7 @@ export type CageJob =
       readonly fetched: ReadonlyMap<string, readonly unknown[]>
     }
   | { readonly job: 'generator-files' }
+  | (ImportRequest & { readonly job: 'import' })
   | { readonly job: 'late'; readonly instances: LateInstances; readonly known: KnownObjects }
   | {
       readonly job: 'compose'
@@ -52,6 +54,7 @@ export type CageMessage =
   | { readonly said: 'tree'; readonly head: PackedHead }
   | { readonly said: 'piece'; readonly piece: RevisionPiece }
   | { readonly said: 'names'; readonly names: readonly string[] }
+  | { readonly said: 'imported'; readonly imported: ImportedText }
   | { readonly said: 'composed'; readonly composed: ComposedAnswers }
   | { readonly said: 'answers'; readonly answers: readonly TimedAnswer[] }
   | { readonly said: 'failed'; readonly message: string }

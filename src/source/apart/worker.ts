@@ -5,6 +5,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { answerInCluster, describedDefinitions, readDefinitions } from '../compose/in-cluster.ts'
 import { expandLate } from '../compose/late.ts'
 import { readFiles } from '../files/read-files.ts'
+import { importText } from '../foreign/import-text.ts'
 import type { Revision, SourceFile } from '../git/revision.ts'
 import { generatorFilesOf } from '../kustomize/tree.ts'
 import { kustomized } from '../objects-at.ts'
@@ -73,6 +74,8 @@ function* performed(job: CageJob, given: readonly SourceFile[]): Generator<CageM
   switch (job.job) {
     case 'generator-files':
       return yield { said: 'names', names: generatorFilesOf(given) }
+    case 'import':
+      return yield { said: 'imported', imported: importText(job, given.flatMap(textOf)) }
     case 'answers':
       return yield {
         said: 'answers',
@@ -125,4 +128,8 @@ function namedIn({ declarations }: Revision): readonly string[] {
 
 function withObjects(found: ReturnType<typeof objectsOfBlobs>): Revision {
   return { ...readFiles({ files: [], links: [] }), objectsAt: () => found }
+}
+
+function textOf(file: SourceFile): readonly { readonly path: string; readonly text: string }[] {
+  return 'bytes' in file ? [{ path: file.path, text: Buffer.from(file.bytes).toString() }] : []
 }

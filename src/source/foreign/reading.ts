@@ -27,8 +27,8 @@ export interface ReadOptions {
   readonly under?: string
 }
 
-/** One format that `croft import NAME` reads. One file, one registry line, one page in docs/import. */
-export interface ForeignFormat {
+/** What the commands know of a format: its files are read in the cage alone. */
+export interface FormatFacts {
   readonly name: string
   /** What a person gives to it. */
   readonly about: string
@@ -36,6 +36,10 @@ export interface ForeignFormat {
   readonly names?: RegExp
   /** The apiVersions of objects in a repository that this format is for. */
   readonly groups?: RegExp
+}
+
+/** One format that `croft import NAME` reads. One file, one registry line, one page in docs/import. */
+export interface ForeignFormat extends FormatFacts {
   read(files: readonly ForeignFile[], options: ReadOptions): ForeignReading | { readonly problem: string }
 }
 

@@ -7,10 +7,10 @@ import { k3sAnsible } from './formats/k3s-ansible.ts'
 import { k3sup } from './formats/k3sup.ts'
 import { kubemox } from './formats/kubemox.ts'
 import { terraform } from './formats/terraform.ts'
-import type { ForeignFormat } from './reading.ts'
+import type { ForeignFile, ForeignFormat, FormatFacts, ReadOptions } from './reading.ts'
 
-/** All foreign formats that `croft import` reads: one file in formats/, one page in docs/import/. */
-export const FORMATS: readonly ForeignFormat[] = [
+/** Every format of somebody else's files that `croft import` reads: one file in formats/, one page in docs/import/. */
+const READERS: readonly ForeignFormat[] = [
   argocd,
   clusterApi,
   crossplane,
@@ -21,3 +21,15 @@ export const FORMATS: readonly ForeignFormat[] = [
   kubemox,
   terraform,
 ]
+
+export const FORMATS: readonly FormatFacts[] = READERS
+
+/** Evaluates what somebody else wrote, so only the cage does this. */
+export function readForeign(
+  name: string,
+  files: readonly ForeignFile[],
+  options: ReadOptions,
+): ReturnType<ForeignFormat['read']> {
+  const format = READERS.find((one) => one.name === name)
+  return format?.read(files, options) ?? { problem: `${name} is no format that can be read` }
+}
