@@ -160,7 +160,7 @@ export interface ChartPreview {
   /** Objects with fields that come out another way each time; those fields are not compared. */
   readonly unsteady: readonly string[]
   /** Why nothing of it can be shown. */
-  readonly notRendered?: { readonly why: 'no-helm' | 'new-place' | 'failed'; readonly message: string }
+  readonly notRendered?: { readonly why: 'no-helm' | 'new-place' | 'held' | 'failed'; readonly message: string }
 }
 
 export interface ChartObjectPreview {

@@ -108,10 +108,15 @@ const VALUES: WantedObject = {
   secrets: { 'values.yaml': { env: 'V' } },
 }
 
-async function previewed(from: object | undefined, to: object, use = renderer(true)) {
+async function previewed(
+  from: object | undefined,
+  to: object,
+  use = renderer(true),
+  held: readonly WantedObject[] = [],
+) {
   const deps = { charts: use.charts, clock: systemClock, resolveSecret: async () => new Secret('a: b') }
   const live = from === undefined ? undefined : seen({ object: chart(from) })
-  const around = { wanted: [VALUES], version: 'v1.34.3+k3s1' }
+  const around = { wanted: [VALUES], held, version: 'v1.34.3+k3s1' }
   const preview = await chartPreview(deps, step(chart(to)), live, around, AbortSignal.any([]))
   return { preview, asked: use.asked }
 }
@@ -133,7 +138,7 @@ test('nothing is rendered for what is no chart, for a chart that stays, or where
   assert.deepEqual([preview, asked], [undefined, []])
   const use = renderer(true)
   const deps = { charts: use.charts, clock: systemClock, resolveSecret: async () => new Secret('') }
-  const around = { wanted: [], version: undefined }
+  const around = { wanted: [], held: [], version: undefined }
   const map = object('ConfigMap', 'm') as Foreign
   assert.equal(await chartPreview(deps, step(map), undefined, around, AbortSignal.any([])), undefined)
   const { charts: _, ...none } = deps
@@ -164,6 +169,16 @@ test('a place that only the cluster names is never gone to', async () => {
     preview?.objects.map(({ becomes }) => becomes),
     ['added'],
   )
+})
+
+test('[S-37] for a source with a grant no chart is fetched, and no secret values are given to one', async () => {
+  const own = { ...VALUES, object: chart({}) as unknown as WantedObject['object'] }
+  for (const from of [undefined, {}]) {
+    const { preview, asked } = await previewed(from, { version: '2.0.0' }, renderer(true), [own])
+    assert.deepEqual([preview?.notRendered?.why, asked], ['held', []])
+  }
+  const { asked } = await previewed({}, { version: '2.0.0' }, renderer(true), [VALUES])
+  assert.equal(asked.length, 2, 'a chart of the administrator beside it is shown')
 })
 
 test('why nothing can be shown is said', async () => {

@@ -10,6 +10,14 @@ import type { DriverDeps } from '../port.ts'
 import { lookOf } from './marks.ts'
 import { previewChanges } from './preview.ts'
 
+/** What else is known where a chart is previewed. */
+export interface ChartSurroundings {
+  readonly wanted: readonly WantedObject[]
+  /** Those of them that a source with a grant declares. */
+  readonly held: readonly WantedObject[]
+  readonly version: string | undefined
+}
+
 /**
  * What the templates of a chart would make of its new declaration and made of the one that is on the cluster. Undefined:
  * it is no chart, or nothing of it changes that templates see.
@@ -18,12 +26,15 @@ export async function chartPreview(
   { charts, clock, resolveSecret }: Pick<DriverDeps, 'charts' | 'clock' | 'resolveSecret'>,
   step: Step,
   observed: ObservedResource | undefined,
-  { wanted, version }: { readonly wanted: readonly WantedObject[]; readonly version: string | undefined },
+  { wanted, held, version }: ChartSurroundings,
   signal: AbortSignal,
 ): Promise<ChartPreview | undefined> {
   if (charts === undefined || step.lane !== 'object' || step.write.do !== 'apply') return undefined
   const object = step.write.body
   if (!isChart(object)) return undefined
+  // Helm would go to any place from here, with secret values that the tenant may not see.
+  if (held.some((one) => isObject(one, object)))
+    return notRendered('held', 'not rendered: croft fetches no chart for a source with a grant')
   const live = observed === undefined ? undefined : lookOf(observed).object
   const hidden = await hiddenValues(object, wanted, resolveSecret)
   const more = { ...(hidden === undefined ? {} : { hidden }), ...kubeVersion(version) }
@@ -51,6 +62,15 @@ type Why = NonNullable<ChartPreview['notRendered']>['why']
 
 export function notRendered(why: Why, message: string): ChartPreview {
   return { objects: [], total: 0, relabelled: 0, unsteady: [], notRendered: { why, message } }
+}
+
+function isObject({ object: { apiVersion, kind, metadata } }: WantedObject, found: Foreign): boolean {
+  const isSame = apiVersion === found.apiVersion && kind === found.kind
+  return (
+    isSame &&
+    metadata.name === at(found, 'metadata', 'name') &&
+    metadata.namespace === at(found, 'metadata', 'namespace')
+  )
 }
 
 function isChart({ kind, apiVersion }: RenderedObject): boolean {

@@ -28,10 +28,12 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
   let reader = readerOf([])
   let lists = new Map<string, readonly ObservedResource[]>()
   let known: readonly WantedObject[] = []
+  let held: readonly WantedObject[] = []
 
   async function survey(signal: AbortSignal, resources: readonly Resource[] = []): Promise<Survey> {
     const wanted = resources.map(wantedOf)
     known = wanted
+    held = resources.filter(({ bounds }) => bounds !== undefined).map(wantedOf)
     reader = readerOf(wanted)
     lists = new Map()
     const tasks = deps.helm?.tasks(clusterName(connection)) ?? []
@@ -97,7 +99,7 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
           const preview = await previewOf(await api.open(signal), api, step, observed, signal)
           if (preview?.refused !== undefined) return preview
           const version = connection.cluster?.spec.version
-          const chart = await chartPreview(deps, step, observed, { wanted: known, version }, signal)
+          const chart = await chartPreview(deps, step, observed, { wanted: known, held, version }, signal)
           return chart === undefined ? preview : { changes: [], ...preview, chart }
         } catch (error) {
           if (error instanceof ObservationFailed) return undefined
