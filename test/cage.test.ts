@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isTestCode } from './layers-rules.ts'
-import { importsOf } from './layers-source.ts'
+import { codeOf, importsOf } from './layers-source.ts'
 
 const root = join(import.meta.dirname, '..')
 const sources = globSync('src/**/*.ts', { cwd: root })
@@ -120,6 +120,7 @@ const WAYS_OUT: readonly string[] = [
   'src/lib/ssh-signature.ts',
   'src/lib/tls-certificate.ts',
   'src/lib/tls-wire.ts',
+  'src/lib/web-socket.ts',
   'src/operator/health.ts',
   'src/server/auth/oidc.ts',
   'src/server/page-files.ts',
@@ -132,20 +133,61 @@ const WAYS_OUT: readonly string[] = [
   'src/ssh/start-terminal.ts',
 ]
 
+/** Libraries that open sockets, and the files that have each. */
+const SOCKET_LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  nodemailer: ['src/controller/notices/smtp.ts'],
+  'openid-client': ['src/server/auth/oidc.ts'],
+  ws: ['src/lib/web-socket-server.ts', 'src/lib/web-socket.ts'],
+}
+
 test('few files open connections or start programs', () => {
-  const modules = /^node:(?:http|https|http2|net|tls|dgram|dns|dns\/promises|child_process)$/
+  const modules = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns|dns\/promises|child_process|cluster|inspector)$/
   const harmless = ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'IncomingMessage', 'ServerResponse', 'Socket', 'Server']
+  const global = /(?<![.\w'])(?:fetch\s*\(|fetch\b(?=[,;)\]}])|new (?:WebSocket|EventSource|Socket)\()|\bglobalThis\b/
+  const builtin = /getBuiltinModule\((?!'node:(?:sqlite|crypto|zlib|fs|v8|sea|util|path|module)')|process\.binding/
   const using = sources
     .filter(
       (file) =>
         importsOf(file).some(
           ({ specifier, names }) => modules.test(specifier) && !names.every((name) => harmless.includes(name)),
         ) ||
-        /(?<![.\w])fetch\s*\(|new Socket\(|getBuiltinModule\('node:(?:http|net|tls|child|dns|dgram)/.test(file.text),
+        (global.test(codeOf(file.text).text) && !importsOf(file).some(({ names }) => names.includes('fetch'))) ||
+        builtin.test(file.text),
     )
     .map(({ path }) => path)
     .sort()
   assert.deepEqual(using, WAYS_OUT)
+})
+
+test('libraries that open sockets are loaded by few files, and no other of them is among the dependencies', () => {
+  for (const [library, files] of Object.entries(SOCKET_LIBRARIES))
+    assert.deepEqual(importersOf(new RegExp(`^${library}(?:/|$)`)), files, library)
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly dependencies: object
+  }
+  const known = /^(?:undici|axios|got|node-fetch|ssh2|socks.*|.*proxy-agent|request|superagent|mqtt|amqplib)$/
+  assert.deepEqual(
+    Object.keys(dependencies).filter((name) => known.test(name)),
+    [],
+  )
+  assert.deepEqual(importersOf(/^undici(?:\/|$)/), [])
+})
+
+test('a place that a declaration names is asked through the gate, and few files say that everything may be asked', () => {
+  assert.deepEqual(importersOf(/^src\/lib\/egress\.ts$/, ['EVERYWHERE']), [
+    'src/lib/outgoing.ts',
+    'src/main/charts.ts',
+    'src/main/estate.ts',
+  ])
+  // One request without the gate: to the server that a person named.
+  assert.deepEqual(importersOf(/^src\/lib\/outgoing\.ts$/, ['exchange']), ['src/state/ask-server.ts'])
+  // A brand is made where it is declared, and nowhere else.
+  const making = sources.filter(({ text }) => /\bas (?:unknown as )?Permitted\w+/.test(text)).map(({ path }) => path)
+  assert.deepEqual(making.sort(), [
+    'src/lib/outgoing.ts',
+    'src/model/foreign-object.ts',
+    'src/source/git/fetched-git.ts',
+  ])
 })
 
 test('the program hands trees to a reader that runs the cage: commands too', () => {

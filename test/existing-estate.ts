@@ -1,5 +1,6 @@
 import { shopChart } from '../src/kinds/addon/testing/shop-chart.ts'
 import { findKind } from '../src/kinds/registry.ts'
+import { EVERYWHERE } from '../src/lib/egress.ts'
 import type { Estate } from '../src/model/estate.ts'
 import { link } from '../src/plan/link.ts'
 import { withFetched } from '../src/source/files/fetched.ts'
@@ -13,6 +14,7 @@ export async function existingEstate(manifests: string, rendered: readonly unkno
   const read = readFiles({ files: [{ path: 'estate.yaml', bytes }], links: [] })
   const revision = await withFetched(read, {
     fetched: new Map(),
+    egress: EVERYWHERE,
     chart: async () => ({ objects: rendered }),
   })
   const estate = link(revision, { findKind, problemAt: revision.problemAt })

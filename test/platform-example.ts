@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChartToRender } from '../src/kinds/addon/rendered-chart.ts'
 import { findKind } from '../src/kinds/registry.ts'
+import { EVERYWHERE } from '../src/lib/egress.ts'
 import type { Estate } from '../src/model/estate.ts'
 import { link } from '../src/plan/link.ts'
 import { withFetched } from '../src/source/files/fetched.ts'
@@ -22,6 +23,7 @@ export async function platformExample(
   const read = readFiles({ files, links: [] })
   const revision = await withFetched(read, {
     fetched: new Map(),
+    egress: EVERYWHERE,
     chart: async (wanted) => ({ objects: charts(wanted) }),
   })
   const estate = link(revision, { findKind, problemAt: revision.problemAt })

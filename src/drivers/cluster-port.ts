@@ -1,5 +1,6 @@
 import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { PermittedPlace } from '../lib/outgoing.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { ClusterSecrets } from '../model/cluster.ts'
@@ -37,7 +38,7 @@ export interface ClusterDeps {
   openKubernetes(target: KubernetesTarget): Wire
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** A small text from an official address or a mirror (the checksums of a release). Without it only declared checksums count. */
-  fetchText?(url: string, signal: AbortSignal, egress?: readonly string[]): Promise<string>
+  fetchText?(place: PermittedPlace, signal: AbortSignal): Promise<string>
   /** Asks what a health check asks, where the cluster's own ways do not lead. Rejects when nobody answers. */
   ask?: ProbeFunction
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { EVERYWHERE, egressOf, isEgressEntry, isInside } from './egress.ts'
 import { openEgressDoor } from './egress-door.ts'
-import { askOnce, PlaceRefused } from './outgoing.ts'
+import { askOnce, PlaceRefused, permitPlace } from './outgoing.ts'
 
 for (const [address, inside] of [
   ['127.0.0.1', true],
@@ -76,25 +76,23 @@ test('[S-34] a name that leads inside is not connected to, whatever it answered 
   const inside = { resolve: async () => ['127.0.0.1'], mostBytes: 1_000 }
   try {
     const egress = egressOf([`rebound.example:${port}`])
-    await assert.rejects(askOnce(url, { egress, ...inside }), PlaceRefused)
-    await assert.rejects(askOnce(url, { egress: EVERYWHERE, ...inside, fromOutside: true }), PlaceRefused)
+    await assert.rejects(askOnce(permitPlace(url, egress), inside), PlaceRefused)
+    await assert.rejects(askOnce(permitPlace(url, EVERYWHERE), { ...inside, fromOutside: true }), PlaceRefused)
+    await assert.rejects(askOnce(permitPlace(`http://127.0.0.1:${port}/`, egressOf(['*:*'])), inside), PlaceRefused)
     await assert.rejects(
-      askOnce(new URL(`http://127.0.0.1:${port}/`), { egress: egressOf(['*:*']), ...inside }),
-      PlaceRefused,
-    )
-    await assert.rejects(
-      askOnce(url, {
-        egress: egressOf([`rebound.example:${port}`]),
+      askOnce(permitPlace(url, egress), {
         mostBytes: 1,
         resolve: async () => Promise.reject(new Error('ENOTFOUND')),
       }),
       PlaceRefused,
       'whether there is such a name is not told',
     )
+    for (const place of ['file:///etc/passwd', 'ftp://rebound.example/', 'no address', `http://other.example:${port}/`])
+      assert.throws(() => permitPlace(place, egress), PlaceRefused, place)
     assert.equal(asked, 0)
     const both = egressOf([`rebound.example:${port}`, `127.0.0.1:${port}`])
-    assert.equal((await askOnce(url, { egress: both, ...inside })).status, 200)
-    await assert.rejects(askOnce(url, { egress: both, ...inside, mostBytes: 5 }), /larger than 5 bytes/)
+    assert.equal((await askOnce(permitPlace(url, both), inside)).status, 200)
+    await assert.rejects(askOnce(permitPlace(url, both), { ...inside, mostBytes: 5 }), /larger than 5 bytes/)
   } finally {
     server.close()
   }

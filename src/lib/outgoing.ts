@@ -2,7 +2,8 @@ import { lookup } from 'node:dns/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { type Egress, egressOf, isInside } from './egress.ts'
+import { defined } from './defined.ts'
+import { type Egress, EVERYWHERE, egressOf, isInside } from './egress.ts'
 import { LIMITS } from './limits.ts'
 
 /** A place that must not be asked. The message says no more than the host that somebody wrote. */
@@ -13,6 +14,22 @@ export class PlaceRefused extends Error {
   }
 }
 
+declare const judged: unique symbol
+/** A place that may be asked, with the list that holds what it leads to. `permitPlace` alone makes one. */
+export interface PermittedPlace {
+  readonly url: URL
+  readonly egress: Egress
+  readonly [judged]: true
+}
+
+/** The one way to a place: without it a request does not compile. Throws PlaceRefused. */
+export function permitPlace(url: string | URL, egress: Egress): PermittedPlace {
+  const at = URL.parse(url)
+  if (at === null || !/^https?:$/.test(at.protocol)) throw new PlaceRefused(at?.host ?? 'what is no address')
+  if (!egress.mayAsk(hostOf(at), portOf(at))) throw new PlaceRefused(hostOf(at))
+  return { url: at, egress } as PermittedPlace
+}
+
 export interface HttpAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -20,7 +37,6 @@ export interface HttpAnswer {
 }
 
 export interface OutgoingRequest {
-  readonly egress: Egress
   readonly method?: 'GET' | 'HEAD'
   readonly headers?: Readonly<Record<string, string>>
   readonly mostBytes: number
@@ -36,18 +52,15 @@ export interface OutgoingRequest {
  * that was judged, so that a name which answers differently the second time leads nowhere. Bounded in time and size.
  */
 export async function askOnce(
-  url: URL,
-  outgoing: OutgoingRequest,
+  { url, egress }: PermittedPlace,
+  { resolve, fromOutside, ...asked }: OutgoingRequest,
 ): Promise<HttpAnswer & { readonly outside: boolean }> {
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const address = await addressOf(host, port, outgoing)
+  const address = await addressOf(hostOf(url), portOf(url), { egress, ...defined({ resolve, fromOutside }) })
   const pinned: LookupFunction = (_name, options, done) => {
     const family = isIP(address)
     if (options.all === true) done(null, [{ address, family }])
     else done(null, address, family)
   }
-  const { egress: _, resolve: __, fromOutside: ___, ...asked } = outgoing
   return { ...(await exchange(url, { ...asked, lookup: pinned })), outside: !isInside(address) }
 }
 
@@ -100,10 +113,10 @@ export function exchange(url: URL, { body, mostBytes, signal, ...options }: Exch
  * nobody should be led, and for an answer that is not a success.
  */
 export async function askFollowing(
-  url: string,
+  place: PermittedPlace,
   { headers = {}, ...asking }: Omit<OutgoingRequest, 'method' | 'fromOutside'>,
 ): Promise<HttpAnswer> {
-  let at = new URL(url)
+  let at = place
   let sent = headers
   let fromOutside = false
   for (let hop = 0; hop <= LIMITS.redirects; hop++) {
@@ -113,11 +126,12 @@ export async function askFollowing(
       if (answer.status < 200 || answer.status > 299) throw new Error(`HTTP ${answer.status}`)
       return answer
     }
-    const next = URL.parse(location, at.href)
-    if (next === null || !mayLead(at, next)) throw new Error(`it leads to ${next?.host ?? 'nowhere'}, which is refused`)
+    const next = URL.parse(location, at.url.href)
+    if (next === null || !mayLead(at.url, next))
+      throw new Error(`it leads to ${next?.host ?? 'nowhere'}, which is refused`)
     // What was said to one server is not for another.
-    if (next.origin !== at.origin) sent = withoutCredentials(sent)
-    at = next
+    if (next.origin !== at.url.origin) sent = withoutCredentials(sent)
+    at = permitPlace(next, at.egress)
     fromOutside ||= answer.outside
   }
   throw new Error('it leads on and on')
@@ -136,8 +150,9 @@ function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:authorization|cookie)$/i.test(name)))
 }
 
-/** The places that a list allows, seen from this computer. */
-export function egressFromHere(entries: readonly string[]): Egress {
+/** The places that the list of a grant allows, seen from this computer. Without a grant there is no list. */
+export function egressFromHere(entries: readonly string[] | undefined): Egress {
+  if (entries === undefined) return EVERYWHERE
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
   return egressOf(entries, own)
 }
@@ -146,7 +161,11 @@ export function egressFromHere(entries: readonly string[]): Egress {
 export async function addressOf(
   host: string,
   port: number,
-  { egress, fromOutside = false, resolve = resolved }: Pick<OutgoingRequest, 'egress' | 'fromOutside' | 'resolve'>,
+  {
+    egress,
+    fromOutside = false,
+    resolve = resolved,
+  }: Pick<OutgoingRequest, 'fromOutside' | 'resolve'> & { readonly egress: Egress },
 ): Promise<string> {
   if (!egress.mayAsk(host, port)) throw new PlaceRefused(host)
   const named = isIP(host) === 0
@@ -155,6 +174,14 @@ export async function addressOf(
   const found = addresses.find((one) => egress.mayReach(one, port) && !(fromOutside && isInside(one)))
   if (found === undefined) throw new PlaceRefused(host)
   return found
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80))
 }
 
 async function resolved(host: string): Promise<readonly string[]> {

@@ -3,6 +3,7 @@ import type { ChartRenderer } from '../drivers/chart-port.ts'
 import type { HelmReleases } from '../drivers/release-port.ts'
 import type { GitChart } from '../helm/fetch-chart.ts'
 import { systemClock } from '../lib/clock.ts'
+import { EVERYWHERE } from '../lib/egress.ts'
 import type { Fetching } from '../source/files/fetched.ts'
 
 /** Reading what others wrote, and fetching charts: loaded with the first chart. */
@@ -26,8 +27,14 @@ async function chartTools(env: NodeJS.ProcessEnv | Readonly<Record<string, strin
         throw error
       }
     },
-    checkOut: async (place: GitChart, into: string, signal: AbortSignal) =>
-      (await import('../source/git/checked-out.ts')).checkOut(place, into, { signal }),
+    async checkOut(place: GitChart, into: string, signal: AbortSignal) {
+      const [{ checkOut }, { permitRepository }] = await Promise.all([
+        import('../source/git/checked-out.ts'),
+        import('../source/git/fetched-git.ts'),
+      ])
+      // Helm renders for no source with a grant.
+      return checkOut(permitRepository(place, EVERYWHERE), into, { signal })
+    },
     ...(cacheDir === undefined ? {} : { cacheDir }),
   }
 }

@@ -3,9 +3,8 @@ import path from 'node:path'
 import type { EngineOptions } from '../cli/runtime.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
-import { EVERYWHERE } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
-import { addressOf, askFollowing, egressFromHere } from '../lib/outgoing.ts'
+import { addressOf, askFollowing, egressFromHere, type PermittedPlace } from '../lib/outgoing.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { whyFetchFailed } from '../lib/why-fetch-failed.ts'
 
@@ -76,11 +75,11 @@ function fileIn(place: string): (file: string) => Promise<string | undefined> {
 }
 
 /** A small text file of the place that releases come from. Not a byte more is taken than such a file has. */
-async function fetchText(url: string, signal: AbortSignal, egress?: readonly string[]): Promise<string> {
-  const held = egress === undefined ? EVERYWHERE : egressFromHere(egress)
-  const asked = { egress: held, mostBytes: LIMITS.checksumFileBytes, signal }
-  const { bytes } = await askFollowing(url, asked).catch((error: unknown): never => {
-    throw new Error(whyFetchFailed(error))
-  })
+async function fetchText(place: PermittedPlace, signal: AbortSignal): Promise<string> {
+  const { bytes } = await askFollowing(place, { mostBytes: LIMITS.checksumFileBytes, signal }).catch(
+    (error: unknown): never => {
+      throw new Error(whyFetchFailed(error))
+    },
+  )
   return Buffer.from(bytes).toString('utf8')
 }

@@ -1,5 +1,6 @@
 import type { FollowedRepository, LoadedEstate } from '../cli/runtime.ts'
 import { systemClock } from '../lib/clock.ts'
+import { EVERYWHERE } from '../lib/egress.ts'
 import { CliError } from '../lib/exit.ts'
 import type { Problem } from '../model/declaration.ts'
 import { changedEstate, type Estate } from '../model/estate.ts'
@@ -87,7 +88,7 @@ async function fetchedFor(read: Revision): Promise<Revision> {
     import('./charts.ts'),
     commandReader(),
   ])
-  return withFetched(read, { fetched: new Map(), chart: chartsToKeep(process.env), reader })
+  return withFetched(read, { fetched: new Map(), egress: EVERYWHERE, chart: chartsToKeep(process.env), reader })
 }
 
 export async function follow(remote: string, mirror: string): Promise<FollowedRepository> {

@@ -8,6 +8,7 @@ import { mergeRevisions } from '../controller/sources/merge.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import { boxCluster } from '../kinds/cluster/testing/box-cluster.ts'
 import { systemClock } from '../lib/clock.ts'
+import { egressFromHere, PlaceRefused, permitPlace } from '../lib/outgoing.ts'
 import { type Grant, NOTHING_GRANTED } from '../model/grant.ts'
 import { Secret } from '../model/secret.ts'
 import { readTexts } from '../source/testing/fixture.ts'
@@ -100,7 +101,7 @@ describe('[S-37] what croft asks for a cluster', () => {
     return deps
   }
   const fetched = async (url: string, egress?: readonly string[]) =>
-    (await open()).fetchText?.(url, new AbortController().signal, egress).then(
+    (await open()).fetchText?.(permitPlace(url, egressFromHere(egress)), new AbortController().signal).then(
       (text) => text,
       (error: Error) => error.message,
     )
@@ -109,7 +110,7 @@ describe('[S-37] what croft asks for a cluster', () => {
     const at = `127.0.0.1:${portOf(mirror)}`
     assert.equal(await fetched(`http://${at}/plain`, [at]), 'sum')
     assert.deepEqual(asked, ['mirror /plain'])
-    await fetched(`http://${at}/plain`, ['mirror.example'])
+    await assert.rejects(fetched(`http://${at}/plain`, ['mirror.example']), PlaceRefused)
     assert.deepEqual(asked, [])
   })
 

@@ -151,8 +151,8 @@ async function twinClusters(twins: readonly Datacentre[], clock: Clock): Promise
         return { send: (request, stop) => wireTo().send(request, stop), close: async () => {} }
       },
       resolveSecret: async () => new Secret(''),
-      async fetchText(url) {
-        const version = decodeURIComponent(/\/(v[^/]+)\/sha256sum-/.exec(url)?.[1] ?? '')
+      async fetchText({ url }) {
+        const version = decodeURIComponent(/\/(v[^/]+)\/sha256sum-/.exec(url.href)?.[1] ?? '')
         return ['k3s', 'k3s-arm64'].map((name) => `${releaseChecksum(version)}  ${name}\n`).join('')
       },
     },

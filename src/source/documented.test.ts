@@ -6,6 +6,7 @@ import { knownFields } from '../kinds/fields/explain.ts'
 import type { Lookup } from '../kinds/kind.ts'
 import { findKind, KINDS, kindNamed, kindWords } from '../kinds/registry.ts'
 import { SETTING_KINDS } from '../kinds/settings/registry.ts'
+import { EVERYWHERE } from '../lib/egress.ts'
 import type { Declaration } from '../model/declaration.ts'
 import { withFetched } from './files/fetched.ts'
 import type { Revision } from './git/revision.ts'
@@ -87,7 +88,11 @@ for (const kind of KINDS) {
 for (const example of readdirSync(join(ROOT, 'examples'))) {
   test(`the example ${example} is valid throughout`, async () => {
     const read = await readTree(join(ROOT, 'examples', example))
-    const revision = await withFetched(read, { fetched: new Map(), chart: async () => ({ objects: [] }) })
+    const revision = await withFetched(read, {
+      fetched: new Map(),
+      egress: EVERYWHERE,
+      chart: async () => ({ objects: [] }),
+    })
     assert.deepEqual(told(errorsOf(revision)), [])
     assert.ok(revision.declarations.length > 3)
     assert.deepEqual(problemsOfExpansion(revision), [])

@@ -19,9 +19,11 @@ import { ownFolder } from '../../src/cli/demo/own-folder.ts'
 import { breakingSilence } from '../../src/cli/demo/stage.ts'
 import type { Runtime } from '../../src/cli/runtime.ts'
 import { boxCluster } from '../../src/kinds/cluster/testing/box-cluster.ts'
+import { EVERYWHERE } from '../../src/lib/egress.ts'
 import { proxyEnvironment, proxyFor } from '../../src/lib/tunnel.ts'
 import { follow } from '../../src/main/estate.ts'
 import { checkOut } from '../../src/source/git/checked-out.ts'
+import { permitRepository } from '../../src/source/git/fetched-git.ts'
 import { refusedRemote } from '../../src/source/git/git-names.ts'
 
 /* The first minutes on an unknown computer: its environment, Git, Node and disk. */
@@ -156,7 +158,10 @@ test('files of a commit have its bytes, whatever line ends and filters the perso
   process.env.HOME = home
   try {
     const place = { url: at, commit: git('rev-parse', 'HEAD'), path: '.' }
-    assert.equal(await checkOut(place, path.join(scratch, 'out'), { allowLocal: true }), undefined)
+    assert.equal(
+      await checkOut(permitRepository(place, EVERYWHERE), path.join(scratch, 'out'), { allowLocal: true }),
+      undefined,
+    )
   } finally {
     process.env.HOME = HOME
   }

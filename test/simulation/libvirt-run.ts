@@ -10,6 +10,7 @@ import { libvirtDriver } from '../../src/drivers/libvirt/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { Engine, PassReport } from '../../src/engine/engine.ts'
 import type { Clock } from '../../src/lib/clock.ts'
+import type { PermittedPlace } from '../../src/lib/outgoing.ts'
 import { seededRandom } from '../../src/lib/random.ts'
 import type { Shell } from '../../src/lib/shell.ts'
 import type { Estate } from '../../src/model/estate.ts'
@@ -89,7 +90,7 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
           randomBytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
           openKubernetes: (target: KubernetesTarget) => kubernetesWire(datacentre.world, target),
           resolveSecret: async () => secret,
-          fetchText: async (url: string) => checksums(url),
+          fetchText: async ({ url }: PermittedPlace) => checksums(url.href),
         },
         openShell: () => shell,
       }),

@@ -13,6 +13,7 @@ import type { Engine } from '../../src/engine/engine.ts'
 import type { QuietRules } from '../../src/engine/quiet.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { defined } from '../../src/lib/defined.ts'
+import type { PermittedPlace } from '../../src/lib/outgoing.ts'
 import type { Random } from '../../src/lib/random.ts'
 import { type Shell, ShellFailure } from '../../src/lib/shell.ts'
 import { type Wire, WireFailure, type WireRequest, type WireResponse } from '../../src/lib/wire.ts'
@@ -204,7 +205,7 @@ export function startProcess(options: ProcessOptions): Process {
       randomBytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(options.random.next() * 256)),
       openKubernetes: (target: KubernetesTarget) => mortal(ways.openKubernetes(target)),
       resolveSecret: async () => secret,
-      fetchText: (url: string) => ways.fetchText(url),
+      fetchText: ({ url }: PermittedPlace) => ways.fetchText(url.href),
     },
     openShell: ({ name }: { readonly name: string }) => mortalShell(ways.openShell(name)),
   })

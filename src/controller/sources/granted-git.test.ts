@@ -7,7 +7,7 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { EVERYWHERE, egressOf } from '../../lib/egress.ts'
 import { findProgram } from '../../lib/find-program.ts'
-import { objectsAtCommit } from '../../source/git/fetched-git.ts'
+import { objectsAtCommit, permitRepository } from '../../source/git/fetched-git.ts'
 import { type GitServer, gitServerMissing, startGitServer } from '../testing/git-server.ts'
 
 /* A repository that a source with a grant names is fetched without anything of the user that croft runs as. */
@@ -75,7 +75,7 @@ describe('[S-37] a private repository that an add-on names', { skip: gitServerMi
   }
 
   const fetched = (egress = egressOf([`localhost:${port}`, `127.0.0.1:${port}`])) =>
-    objectsAtCommit({ url: server.url('private.git'), commit, path: 'map.yaml' }, { egress })
+    objectsAtCommit(permitRepository({ url: server.url('private.git'), commit, path: 'map.yaml' }, egress))
 
   const helper = () =>
     `[credential]\n\thelper = "!f() { touch ${mark}; echo username=git; echo password=hunter2; }; f"\n`

@@ -8,6 +8,7 @@ import type { Driver, Session } from '../../drivers/port.ts'
 import { createEngine } from '../../engine/create.ts'
 import { boxCluster } from '../../kinds/cluster/testing/box-cluster.ts'
 import type { KubernetesClient } from '../../kubernetes/client.ts'
+import { EVERYWHERE } from '../../lib/egress.ts'
 import { seededRandom } from '../../lib/random.ts'
 import { type Connection, changedEstate, type Estate } from '../../model/estate.ts'
 import { type Grant, NOTHING_GRANTED } from '../../model/grant.ts'
@@ -293,9 +294,9 @@ spec: {cluster: prod, url: {url: "https://127.0.0.1:${port}/${name}.yaml", sha25
       { source: 'lab', revision: texts('lab-web'), ...(held === null ? {} : { grant: held }) },
       { source: 'admin', revision: readTexts({ 'admin.yaml': OTHERS }) },
     ])
-  await withFetched(merged(grant), { fetched: new Map() })
+  await withFetched(merged(grant), { fetched: new Map(), egress: EVERYWHERE })
   assert.equal(connections, 0)
-  await withFetched(merged(null), { fetched: new Map() })
+  await withFetched(merged(null), { fetched: new Map(), egress: EVERYWHERE })
   assert.ok(connections > 0)
   await new Promise((done) => server.close(done))
 })

@@ -110,18 +110,18 @@ function fetching(
 ): RepositoryFollower {
   const fetched: Fetched = new Map()
   const kept = keepFetches(path.join(data, 'sources', `${name}.fetched`))
+  const egress = egressFromHere(grant?.egress)
   const held =
     grant === undefined
       ? {}
       : {
-          egress: egressFromHere(grant.egress),
           follows: (one: Declaration) => outsideGrant(one, grant, writtenSecrets(one.spec)).length === 0,
         }
   /** The newest revision as it was read, while something for it could not be fetched. */
   let open: { readonly seen: New; readonly missing: number; readonly tries: number; readonly dueMs: number } | undefined
   const failures = () => [...fetched.values()].filter((at) => 'problem' in at).length
   const complete = async (revision: Revision, signal: AbortSignal) =>
-    withFetched(revision, { fetched, kept, reader, signal, ...held, ...defined({ chart }) })
+    withFetched(revision, { fetched, kept, reader, signal, egress, ...held, ...defined({ chart }) })
 
   const fetchFor = async (seen: New, tries: number, signal: AbortSignal): Promise<New> => {
     fetched.forEach((at, place) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { EVERYWHERE } from '../../lib/egress.ts'
 import { link } from '../../plan/link.ts'
 import { withFetched } from '../../source/files/fetched.ts'
 import { readText, told } from '../../source/testing/fixture.ts'
@@ -26,6 +27,7 @@ const CHART = '  chart: {repo: https://charts.example.org, name: shop, version: 
 async function estateOf(text: string) {
   const revision = await withFetched(readText(text), {
     fetched: new Map(),
+    egress: EVERYWHERE,
     chart: async () => assert.fail('nothing is rendered for a release of Helm'),
   })
   return link(revision, { findKind, problemAt: revision.problemAt })

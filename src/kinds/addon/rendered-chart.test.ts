@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { EVERYWHERE } from '../../lib/egress.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
 import { link } from '../../plan/link.ts'
@@ -36,6 +37,7 @@ async function estateOf(
 ): Promise<Estate> {
   const revision = await withFetched(readText(text), {
     fetched: new Map(),
+    egress: EVERYWHERE,
     chart: async (wanted) => {
       asked.push(wanted)
       return { objects: rendered }
@@ -179,6 +181,7 @@ describe('refused with its place', () => {
   test('a chart that could not be rendered is a problem of its add-on, and nothing of it is deleted', async () => {
     const revision = await withFetched(readText(shop()), {
       fetched: new Map(),
+      egress: EVERYWHERE,
       chart: async () => ({ problem: 'there is no helm here', hint: 'install it' }),
     })
     const estate = link(revision, { findKind, problemAt: revision.problemAt })
@@ -202,6 +205,7 @@ test('the example deploys the same add-ons to a K3s of croft and to an existing 
   const read = await readTree(join(ROOT, 'examples', 'existing-cluster'))
   const revision = await withFetched(read, {
     fetched: new Map(),
+    egress: EVERYWHERE,
     chart: async ({ chart }) => ({ objects: chart === 'podinfo' ? SHOP_CHART : [] }),
   })
   const estate = link(revision, { findKind, problemAt: revision.problemAt })

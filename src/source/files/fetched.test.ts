@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { EVERYWHERE } from '../../lib/egress.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { mayLead } from '../../lib/outgoing.ts'
 import type { Declaration } from '../../model/declaration.ts'
@@ -57,7 +58,9 @@ after(() => server.close())
 async function fetchedFor(spec: object, place: string) {
   const revision = readText('apiVersion: v1\nkind: List\n')
   const declarations = [{ kind: 'Addon', spec } as Declaration]
-  return (await withFetched({ ...revision, declarations }, { fetched: new Map() })).objectsAt?.(place)
+  return (await withFetched({ ...revision, declarations }, { fetched: new Map(), egress: EVERYWHERE })).objectsAt?.(
+    place,
+  )
 }
 
 test('[S-24] manifests behind an address are taken when they are what was written down, and refused otherwise', async () => {

@@ -4,12 +4,19 @@ import { type ChartToRender, chartAt } from '../../kinds/addon/rendered-chart.ts
 import type { AddonDeclaration } from '../../kinds/addon/schema.ts'
 import type { ObjectsAt } from '../../kinds/kind.ts'
 import { defined } from '../../lib/defined.ts'
-import { type Egress, EVERYWHERE } from '../../lib/egress.ts'
+import type { Egress } from '../../lib/egress.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { askFollowing, askOnce, type HttpAnswer, mayLead, type OutgoingRequest } from '../../lib/outgoing.ts'
+import {
+  askFollowing,
+  askOnce,
+  type HttpAnswer,
+  mayLead,
+  type OutgoingRequest,
+  permitPlace,
+} from '../../lib/outgoing.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { Declaration } from '../../model/declaration.ts'
-import { type GitPlace, objectsAtCommit } from '../git/fetched-git.ts'
+import { type GitPlace, objectsAtCommit, permitRepository } from '../git/fetched-git.ts'
 import { changedRevision, type Revision } from '../git/revision.ts'
 import { readHere } from '../read-here.ts'
 import type { FetchedBlob, SourceReader } from '../reader.ts'
@@ -154,7 +161,7 @@ async function objectsFrom(place: string, fetching: Fetching): Promise<ObjectsAt
 }
 
 async function rendered(wanted: ChartToRender, fetching: Fetching): Promise<ObjectsAt> {
-  if (fetching.egress !== undefined)
+  if (fetching.egress.terse)
     return {
       problem: `the chart ${wanted.chart} would be rendered by croft itself, which it does for no source with a grant`,
       hint: 'put the rendered objects into the repository and name them with path',
@@ -172,8 +179,7 @@ async function file(place: string, fetching: Fetching): Promise<ObjectsAt> {
 
 async function committed(place: string, { signal, reader, egress }: Fetching): Promise<ObjectsAt> {
   const [, url = '', commit = '', path = ''] = /^git\+(.*)#([0-9a-f]{40}):(.*)$/.exec(place) ?? []
-  const common = { signal, ...(reader === undefined ? {} : { reader }), ...(egress === undefined ? {} : { egress }) }
-  return objectsAtCommit({ url, commit, path }, common)
+  return objectsAtCommit(permitRepository({ url, commit, path }, egress), { signal, ...defined({ reader }) })
 }
 
 /** An artifact of a registry: its manifest by digest, then the layers that it names, each held to its digest. */
@@ -208,8 +214,9 @@ async function anonymousToken(
   headers: Readonly<Record<string, string>>,
   fetching: Fetching,
 ): Promise<string | undefined> {
-  const { egress = EVERYWHERE, ...asking } = fetching
-  const first = await askOnce(new URL(url), { ...asking, egress, headers, method: 'HEAD', mostBytes: 0 })
+  const { egress, signal, resolve } = fetching
+  const asking = { headers, method: 'HEAD', mostBytes: 0, ...defined({ signal, resolve }) } as const
+  const first = await askOnce(permitPlace(url, egress), asking)
   if (first.status !== 401) return undefined
   const asked = first.headers['www-authenticate'] ?? ''
   const part = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(asked)?.[1]
@@ -233,8 +240,8 @@ function jsonOf(bytes: Uint8Array): object {
   throw new Error('what answers is not a registry')
 }
 
-/** A terse error leaves out the hash found: it would tell an outsider about a file that they may not read. */
-function assertHash(bytes: Uint8Array, sha256: string, { egress = EVERYWHERE }: Fetching): void {
+/** Of an answer that does not fit not even the hash is told to somebody who may not know what is there. */
+function assertHash(bytes: Uint8Array, sha256: string, { egress }: Fetching): void {
   const found = createHash('sha256').update(bytes).digest('hex')
   if (found === sha256) return
   throw new Error(egress.terse ? `its SHA-256 is not ${sha256}` : `its SHA-256 is ${found}, not ${sha256}`)
@@ -242,7 +249,8 @@ function assertHash(bytes: Uint8Array, sha256: string, { egress = EVERYWHERE }: 
 
 /** On whose behalf addresses are asked. */
 interface UrlRequestOptions {
-  readonly egress?: Egress
+  /** Where its source may send croft. */
+  readonly egress: Egress
   readonly signal?: AbortSignal | undefined
   readonly resolve?: NonNullable<OutgoingRequest['resolve']>
 }
@@ -252,6 +260,10 @@ function askUrl(
   headers: Readonly<Record<string, string>>,
   asking: UrlRequestOptions,
 ): Promise<HttpAnswer> {
-  const { egress = EVERYWHERE, signal, resolve } = asking
-  return askFollowing(url, { egress, headers, mostBytes: LIMITS.addonBytes, ...defined({ signal, resolve }) })
+  const { egress, signal, resolve } = asking
+  return askFollowing(permitPlace(url, egress), {
+    headers,
+    mostBytes: LIMITS.addonBytes,
+    ...defined({ signal, resolve }),
+  })
 }

@@ -13,7 +13,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { EVERYWHERE } from '../../lib/egress.ts'
 import { checkOut } from './checked-out.ts'
+import { permitRepository } from './fetched-git.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'croft-checked-out-'))
 after(() => rmSync(scratch, { recursive: true, force: true }))
@@ -45,7 +47,7 @@ function room(): string {
 test('the directory of one commit is written, nothing beside it, and a link leads nowhere', async () => {
   const into = room()
   const place = { url: ORIGIN, commit: COMMIT, path: 'deploy/shop' }
-  assert.equal(await checkOut(place, into, { allowLocal: true }), undefined)
+  assert.equal(await checkOut(permitRepository(place, EVERYWHERE), into, { allowLocal: true }), undefined)
   assert.equal(readFileSync(join(into, 'deploy/shop/Chart.yaml'), 'utf8'), 'name: shop\n')
   assert.equal(existsSync(join(into, 'secret.txt')), false)
   assert.equal(lstatSync(join(into, 'deploy/shop/values.yaml')).isSymbolicLink(), false)
@@ -54,7 +56,13 @@ test('the directory of one commit is written, nothing beside it, and a link lead
 
 test('what is not there, and what may not be fetched, is said', async () => {
   const said = async (place: object, allowLocal = true) =>
-    (await checkOut({ url: ORIGIN, commit: COMMIT, path: 'deploy/shop', ...place }, room(), { allowLocal }))?.problem
+    (
+      await checkOut(
+        permitRepository({ url: ORIGIN, commit: COMMIT, path: 'deploy/shop', ...place }, EVERYWHERE),
+        room(),
+        { allowLocal },
+      )
+    )?.problem
   assert.match((await said({ path: 'deploy/other' })) ?? '', /has nothing at deploy\/other/)
   assert.match((await said({ commit: '0'.repeat(40) })) ?? '', /at 000000000000 could not be fetched/)
   assert.match((await said({}, false)) ?? '', /the address of the repository is refused/)

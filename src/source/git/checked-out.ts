@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import { fetchCommit, type GitPlace } from './fetched-git.ts'
+import { fetchCommit, type PermittedRepository } from './fetched-git.ts'
 import { refusedRemote } from './git-names.ts'
 import { GitFailed, NO_CONFIGURATION, runGit } from './git-run.ts'
 
@@ -13,16 +13,17 @@ export interface CheckOutOptions {
  * Links become files with their target as text: what reads them must not be led out of the directory.
  */
 export async function checkOut(
-  { url, commit, path }: GitPlace,
+  place: PermittedRepository,
   into: string,
   { signal, allowLocal = false }: CheckOutOptions = {},
 ): Promise<{ readonly problem: string } | undefined> {
+  const { url, commit, path } = place
   const refused = refusedRemote(url, allowLocal)
   if (refused !== undefined) return { problem: `the address of the repository is refused: ${refused}` }
   const common = signal === undefined ? {} : { signal }
   try {
     await runGit({ directory: into, arguments: ['init', '--quiet', '--template='], ...common })
-    await fetchCommit(into, url, commit, { allowLocal, ...common })
+    await fetchCommit(into, place, { allowLocal, ...common })
     const tree = ['ls-tree', '-r', '-l', '-z', '--full-tree', commit, '--', path]
     const entries = (await runGit({ directory: into, arguments: tree, ...common })).toString().split('\0').slice(0, -1)
     if (entries.length === 0) return { problem: `${url} has nothing at ${path}` }

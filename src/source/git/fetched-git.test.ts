@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
-import { objectsAtCommit } from './fetched-git.ts'
+import { EVERYWHERE } from '../../lib/egress.ts'
+import { objectsAtCommit, permitRepository } from './fetched-git.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'croft-far-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -35,7 +36,7 @@ const first = commit({
 const second = commit({ 'deploy/base/map.yaml': map('new') })
 
 const at = (place: string, which = first) =>
-  objectsAtCommit({ url: root, commit: which, path: place }, { allowLocal: true })
+  objectsAtCommit(permitRepository({ url: root, commit: which, path: place }, EVERYWHERE), { allowLocal: true })
 const names = async (place: string, which?: string) => {
   const found = await at(place, which)
   assert.ok('objects' in found, JSON.stringify(found))
@@ -58,7 +59,10 @@ test('[S-24] [S-02] a commit that is not there, a place that is not there and an
   assert.match(await problem(at('one.yaml', 'f'.repeat(40))), /could not be fetched/)
   assert.match(await problem(at('deploy/none')), /there is no file or directory/)
   for (const url of ['ext::sh -c touch% /tmp/x', 'file:///etc', '/etc', 'https://user:secret@example.org/x']) {
-    assert.match(await problem(objectsAtCommit({ url, commit: first, path: 'a' })), /is refused/)
+    assert.match(
+      await problem(objectsAtCommit(permitRepository({ url, commit: first, path: 'a' }, EVERYWHERE))),
+      /is refused/,
+    )
   }
 })
 

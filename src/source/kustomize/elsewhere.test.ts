@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { ChartToRender } from '../../kinds/addon/rendered-chart.ts'
 import type { ObjectsAt } from '../../kinds/kind.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { EVERYWHERE } from '../../lib/egress.ts'
 import { createWorkerReader } from '../apart/reader.ts'
 import { type Fetching, withFetched } from '../files/fetched.ts'
 import { readHere } from '../read-here.ts'
@@ -34,7 +35,7 @@ async function built(kustomization: string, fetching: Partial<Fetching>, reader:
     { path: 'apps/web/values.yaml', bytes: Buffer.from('replicas: 2\n') },
   ]
   const revision = await reader.tree({ files, links: [] })
-  const whole = await withFetched(revision, { fetched: new Map(), reader, ...fetching })
+  const whole = await withFetched(revision, { fetched: new Map(), egress: EVERYWHERE, reader, ...fetching })
   return { at: whole.objectsAt?.('apps/web'), problems: revision.problems }
 }
 

@@ -10,6 +10,7 @@ import type { InstallInput, NodeFacts } from '../../../k3s/node-program.ts'
 import { snapshotName } from '../../../k3s/snapshot-name.ts'
 import { cleanText } from '../../../lib/clean-text.ts'
 import { LIMITS } from '../../../lib/limits.ts'
+import { egressFromHere, permitPlace } from '../../../lib/outgoing.ts'
 import type { Shell } from '../../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../../model/estate.ts'
 import type { Outcome } from '../../../model/step.ts'
@@ -151,7 +152,10 @@ export async function findChecksum(
   for (const { url, declared: named } of checksumSources(declaration.artifacts, version, architecture)) {
     try {
       // The official releases are croft's own choice, which no grant lists.
-      const text = await deps.fetchText?.(url, signal, named ? declaration.egress : undefined)
+      const text = await deps.fetchText?.(
+        permitPlace(url, egressFromHere(named ? declaration.egress : undefined)),
+        signal,
+      )
       const sha256 = text === undefined ? undefined : checksumIn(text, architecture)
       if (sha256 !== undefined) return { sha256 }
       tried.push(url)

@@ -138,8 +138,8 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
       }
     },
     resolveSecret: () => Promise.reject(new Error('no secret is declared')),
-    fetchText: async (url) => {
-      const version = decodeURIComponent(/download\/([^/]+)\//.exec(url)?.[1] ?? '')
+    fetchText: async ({ url }) => {
+      const version = decodeURIComponent(/download\/([^/]+)\//.exec(url.href)?.[1] ?? '')
       return `${releaseChecksum(version)}  k3s\n`
     },
   }
