@@ -55,7 +55,7 @@ test('the libraries that evaluate are loaded by one file each', () => {
   )
 })
 
-/** Functions that read definitions, expand instances or match what somebody wrote, by the file that has them. */
+/** Functions that read definitions, expand instances or match foreign patterns, by the file that has them. */
 const EXPANDING: readonly (readonly [file: RegExp, names: readonly string[], by: readonly string[]])[] = [
   [/^src\/source\/compose\/in-cluster\.ts$/, ['readDefinitions', 'answerInCluster'], ['src/source/apart/worker.ts']],
   [

@@ -7,7 +7,7 @@ import { importsOf } from './layers-source.ts'
 
 const root = dirname(import.meta.dirname)
 
-/** Groups of files of which each can be reached from each other by imports, types included. */
+/** Groups of files that import each other in a circle, types included. */
 function circlesIn(edges: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   const order = new Map<string, number>()
   const low = new Map<string, number>()

@@ -2,7 +2,7 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 
 /**
- * For the environment of a croft that a test starts with a home of its own: in that home it would find nothing compiled,
+ * For the environment of a croft that a test starts with an empty home: in that home it would find nothing compiled,
  * and spend a second of a core on every command. All of them share what this process has.
  */
 export const COMPILED: Readonly<Record<string, string>> = compiled()

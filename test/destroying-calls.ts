@@ -10,7 +10,7 @@ interface RestRow {
   readonly what: string
   readonly method: RegExp
   readonly path: RegExp
-  /** Absent: whatever the parameters are. */
+  /** Absent: for all parameters. */
   readonly params?: (params: RestCall['params']) => boolean
 }
 

@@ -18,7 +18,7 @@ import type { Desired, ObservedResource, Resource } from '../src/model/resource.
 import { Secret } from '../src/model/secret.ts'
 import type { Step } from '../src/model/step.ts'
 
-// What every driver must do, whatever it keeps: those that keep machines have `src/drivers/testing/conformance.ts` besides.
+// Rules of every driver. Drivers of machines also have `src/drivers/testing/conformance.ts`.
 
 const VM: Desired = {
   type: 'vm',
@@ -85,7 +85,7 @@ function connectionOf({ name }: Driver): Connection {
   }
 }
 
-/** A world in which nobody answers: nothing that is sent arrives. */
+/** A world without answers: no request arrives. */
 function silence(): DriverDeps {
   const lost = async (): Promise<never> => {
     throw new WireFailure('no', 'ECONNREFUSED', 'connection refused')

@@ -27,7 +27,7 @@ export function acceptedCalls(datacentre: Datacentre, from: number): readonly Ca
   })
 }
 
-/** Exactly the planned calls happened: none missing, none besides, those about one thing in the order shown. */
+/** Exactly the planned calls happened: none missing, none added, those about one thing in the order shown. */
 export function assertSameCalls(planned: readonly Call[], accepted: readonly Call[], hint: string): void {
   assert.deepEqual(byThing(accepted), byThing(planned), `what happened (+) is not what the plan showed (-); ${hint}`)
 }

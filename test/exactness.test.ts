@@ -83,7 +83,7 @@ test("people's manifests, as printed: the plan is what happens", { skip: WITHOUT
       const named = text.replace(/(providerConfigRef:\s*(?:\{\s*)?name:\s*)[\w-]+/, '$1default')
       const estate = valid({ ...filesFor([], false), 'machine.yaml': named }, place)
       const run = simulate({ seed: 1, estate })
-      // The machine of 004 exists already and is not ours; here it is to be made.
+      // The machine of 004 exists already and is foreign; here croft makes it.
       run.datacentre.removeGuest(108)
       // The machine of 000 names no storage, which means this one.
       addStorage(run.datacentre.world, { id: 'local-lvm', type: 'lvmthin', path: '', content: ['images', 'rootdir'] })

@@ -6,7 +6,7 @@ import { HYPERVISORS } from '../src/model/hypervisors.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** What a new hypervisor changes besides files of its own. */
+/** Existing files that a new hypervisor changes. */
 const SHARED = [
   'src/kinds/descriptions/hypervisors.ts',
   'src/kinds/hypervisors/registry.ts',

@@ -5,8 +5,8 @@ import { importsOf, type SourceFile } from './layers-source.ts'
 const NOT_KINDS = ['kind.ts', 'registry.ts', 'json-schema.ts', 'ssh-target.ts']
 
 /**
- * Registry, folder and documentation must name the same kinds and drivers: a kind that nobody registered is dead, one
- * that nobody documented does not exist for its users, and a page without code is a promise.
+ * Registry, folder and documentation must name the same kinds and drivers: an unregistered kind is dead, an
+ * undocumented one does not exist for its users, and a page without code is a promise.
  */
 export function findRegistryBreaches(files: readonly SourceFile[]): readonly Breach[] {
   return [...kindBreaches(files), ...driverBreaches(files), ...formatBreaches(files)]

@@ -8,7 +8,7 @@ export interface Breach {
   readonly message: string
 }
 
-/** What each folder of src/, and the simulator, may know besides itself: a folder, or one file of it. ARCHITECTURE.md says why. */
+/** What each folder of src/, and the simulator, may import: a folder, or one file of it. ARCHITECTURE.md says why. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   model: ['lib'],

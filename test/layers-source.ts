@@ -13,7 +13,7 @@ export interface Import {
   readonly target: string
   /** Names taken from it: `isIP`; `*` for everything; empty for none. */
   readonly names: readonly string[]
-  /** An import() whose path is not a plain string: nobody can say what it brings. */
+  /** An import() whose path is not a plain string: its target is unknown. */
   readonly computed: boolean
 }
 

@@ -8,7 +8,7 @@ import { link } from '../src/plan/link.ts'
 import { withFetched } from '../src/source/files/fetched.ts'
 import { readFiles } from '../src/source/files/read-files.ts'
 
-/* `examples/existing-cluster`, with what Helm makes of its charts. Charts are somebody else's: these are of their shape. */
+/* `examples/existing-cluster`, with what Helm makes of its charts. These charts only have the shape of the real ones. */
 
 const EXAMPLE = join(import.meta.dirname, '../examples/existing-cluster')
 
@@ -32,7 +32,7 @@ export async function platformExample(
   return estate
 }
 
-/** Only what goes to one cluster that somebody else runs, reached as a test reaches it. */
+/** Only the objects of one existing cluster, reached as a test reaches it. */
 export function onlyProd(text: string): string {
   return text
     .split(/^---\n/m)

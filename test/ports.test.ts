@@ -6,7 +6,7 @@ import { test } from 'node:test'
 const root = dirname(import.meta.dirname)
 
 /**
- * Optional methods of interfaces. What not everybody can do is a port of its own, which is there as a whole or not at
+ * Optional methods of interfaces. An ability that some implementations lack is a separate port, which is there as a whole or not at
  * all. What a driver is given (`…Deps`) is another matter: a test gives it less.
  */
 function optionalMethods(text: string): readonly string[] {

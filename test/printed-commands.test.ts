@@ -6,7 +6,7 @@ import { type Command, CommanderError } from 'commander'
 import { createProgram } from '../src/cli/program.ts'
 import { fakeRuntime } from '../src/cli/testing/fake-runtime.ts'
 
-/** Stands for a value that the message fills in: the name of a resource, a path, an id. */
+/** Replaces a value that the message fills in: the name of a resource, a path, an id. */
 const VALUE = 'X1'
 
 /** A command inside a message, and where the message is. */
@@ -185,7 +185,7 @@ describe('a command that croft prints', () => {
       // `croft delete` as the name of a command is no command line.
       if (words.length === 1 && VERBS.has(verb)) continue
       const said = await objection(words)
-      // `croft host enroll does it` names a command; whoever is told to run it is told with what.
+      // `croft host enroll does it` names a command; a reader who must run it is told its arguments.
       if (said !== undefined && (isOrder || !said.includes('missing required argument')))
         wrong.push(`${place}: croft ${words.join(' ')}: ${said}`)
     }

@@ -24,7 +24,7 @@ function labels(value: unknown): Record<string, unknown> {
   return Object.fromEntries(all.filter(([key]) => !VERSIONS.has(key)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** What is compared of an object; undefined for kinds that nobody looks at. */
+/** What is compared of an object; undefined for kinds that are not compared. */
 function seen(object: KubeObject, namespace: string): unknown {
   const pod = at(object, 'spec', 'template', 'spec') as Record<string, unknown> | undefined
   switch (object.kind) {

@@ -6,7 +6,7 @@ import { EQUAL_ON_SERVERS, flagDrift, type LiveFlags } from '../src/k3s/flags.ts
 import { fields, grow } from '../src/kinds/cluster/testing/homelab.ts'
 import { linesFor } from '../src/plan/clusters/taken-over.ts'
 
-/** Values that somebody who sets K3s up by hand may have chosen. */
+/** Values that a K3s set up by hand may have. */
 const BY_HAND: Readonly<Record<string, string>> = {
   'cluster-cidr': '10.99.0.0/16',
   'service-cidr': '10.98.0.0/16',

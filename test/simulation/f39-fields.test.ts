@@ -156,7 +156,7 @@ function changesOf(action: Action): readonly Change[] {
   return 'changes' in action ? action.changes : []
 }
 
-/** The changes of the field in question. A field in a list is changed by writing its device anew. */
+/** The changes of the field in question. A change of a field in a list rewrites its device. */
 function changeOf(action: Action, field: string): Change {
   const plain = field.replace(/ \(.*\)$/, '')
   const same = (path: string) => fieldOf(path) === plain || (plain === 'cdrom[].file' && fieldOf(path) === 'cdrom[]')

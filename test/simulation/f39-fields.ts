@@ -59,7 +59,7 @@ export const TEMPLATE = 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
 const SNIPPET = 'local:snippets/k3s-server-fun-bedbug.yaml'
 
 const system: VmDisk = { slot: 'scsi0', storage: 'local', sizeGb: 20, importFrom: IMAGE }
-/** A disk with something on it that nobody else has. */
+/** A disk that holds data. */
 const data: VmDisk = { slot: 'scsi1', storage: 'local-zfs', sizeGb: 5 }
 const card: VmNic = { slot: 'net0', bridge: 'vmbr0', model: 'virtio' }
 

@@ -22,7 +22,7 @@ for (const [what, offMs] of Object.entries(WRONG_CLOCKS)) {
       const deeds = (one: Run) => one.deedsOf('duck').filter((deed) => !deed.startsWith('mkdir'))
       assert.deepEqual(deeds(run).toSorted(), deeds(calm.run).toSorted(), `each thing is done once; ${hint}`)
       assert.ok(passes.count < calm.count * 2 + 20, `${passes.count} passes instead of ${calm.count}; ${hint}`)
-      // And it stays calm afterwards: a look every so often, no more.
+      // And it stays calm afterwards: only an occasional look.
       const reports = await run.passes(run.start({ wallOffMs }), 5)
       assert.deepEqual(
         reports.map(({ effects }) => effects),

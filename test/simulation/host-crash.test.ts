@@ -23,7 +23,7 @@ test('[F-01] [F-23] a crash at any moment of configuring a host doubles nothing,
       assert.equal(await run.untilSettled(run.start({ crashAt: point })), 'killed', `not reached; ${hint}`)
       crashes++
       assert.equal(await run.untilSettled(run.start()), 'settled', `did not settle after the crash; ${hint}`)
-      // Whoever was killed with the door ajar: the host closes it by itself, and it is opened again.
+      // Killed while a change was unconfirmed: the host takes it back by itself, and croft makes it again.
       await run.clock.advanceTo(run.clock.now() + 120_000)
       assert.equal(await run.untilSettled(run.start()), 'settled', hint)
       asDeclared(run, hint)

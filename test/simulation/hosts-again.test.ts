@@ -35,7 +35,7 @@ test('three boxes destroyed and applied again give an identical cluster, with a 
       addBoot(run.box(name), name === 'duck' ? 'grub' : 'raspberry-pi')
     }
     run.datacentre.world.k3s.clusters.clear()
-    // With its boxes the cluster is gone; whoever forms it anew does not keep the old one's secrets.
+    // The cluster is gone with its boxes; a new cluster does not keep the old one's secrets.
     run.vault.kept.clear()
     run.disk = createMemoryStore().disk
     await run.clock.advanceTo(run.clock.now() + 600_000)

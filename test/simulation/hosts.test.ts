@@ -54,7 +54,7 @@ test('duck sleeps until it is needed: that is healthy, and what Git wants of it 
     'the others are not disturbed',
   )
   wake(run.datacentre.world, '6C:4B:90:00:00:04')
-  // Nobody waits for a host that does not answer: it is up before anybody looks.
+  // No pass waits for an unreachable host: it is up before the next look.
   await run.clock.advanceTo(run.clock.now() + 300_000)
   await applied(run, hint)
   await quietFor(run, 3, hint)

@@ -44,7 +44,7 @@ test('[F-20] on a store in Kubernetes a process that stood still at any effect c
       const strangers = strangersOf(run.datacentre)
       const paused = run.start({ pauseAt: point })
       const signal = new AbortController().signal
-      // It ends by the epoch that another has begun; whatever it says then is right.
+      // It ends because another process started a new epoch; its last answer may be either.
       const old = paused.engine.settle(run.estate, { signal, deadlineMs: 3_600_000 }).catch(() => undefined)
       await run.clock.runUntil(Promise.race([paused.standstill, old]), { maxMs: 3_600_000 })
       assert.equal(await run.untilSettled(run.start()), 'settled', hint)

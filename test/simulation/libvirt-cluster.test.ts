@@ -91,7 +91,7 @@ test('[A2] names come in force 20 s late: every Node has the declared name at on
 
 test('[A17] an image that had been booted: the machines with one machine-id are named, and none counts as Ready', async () => {
   const run = simulateLibvirt(3, ESTATE, 'kvm')
-  // Somebody has to do something about it: it would wait for ever.
+  // It needs a person: otherwise it would wait for ever.
   run.deadlineMs = 600_000
   const said = new Set<string>()
   const outcome = await run.settle(undefined, ({ clusters }) => {
@@ -119,7 +119,7 @@ test('[F-01] [F-23] killed while the cluster is formed: one cluster, three nodes
   t.diagnostic(`${crashes} crashes of ${calm.points()} points`)
 })
 
-/** Settles, with one machine destroyed on the way and no more. */
+/** Settles, with exactly one machine destroyed on the way. */
 async function madeAnewOnce(run: LibvirtRun): Promise<void> {
   run.writes.length = 0
   run.deadlineMs = 600_000

@@ -38,7 +38,7 @@ test('[A16] an image comes once, and what is there with the right checksum is Re
   const onPass = ({ events }: PassReport) => void told.push(...events.map(({ reason }) => reason))
   assert.equal(await there.settle(undefined, onPass), 'settled')
   assert.equal(downloads(there), 0)
-  // While its checksum is looked at, nobody is told that it is not there.
+  // While its checksum is read, no pass reports it as missing.
   assert.deepEqual(told, ['Started', 'Ready', 'Done'])
   assert.equal(
     there.disk.records.get('Image/debian@kvm')?.conditions.find(({ type }) => type === 'Ready')?.status,

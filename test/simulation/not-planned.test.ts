@@ -123,7 +123,7 @@ test('[D-03] no API answers when the plan is made and Git has a new release: app
   assert.deepEqual(upgraded(run, hint), [], hint)
   assert.match(first.holds, /^not-planned: /, hint)
   assert.equal(first.settled.outcome, 'settled', hint)
-  // A rollout that was begun, and whose run was killed: the node that carries our mark is brought to its end.
+  // A rollout whose run was killed: the node that carries our mark is finished first.
   const marked = () => nodesOf(etcdOf(run, hint) ?? assert.fail(hint)).filter(({ spec }) => isCordoned(spec))
   const process = run.start({ retryStalled: true })
   for (let pass = 0; pass < 40 && marked().length === 0; pass++)

@@ -72,7 +72,7 @@ test('machines that leave their host to croft are spread, stay where they are, a
   assert.deepEqual(hostsOf(run).sort(), HOSTS)
   nothingDoubledOrLost(run, before, 'spread')
 
-  // A lost store, another machine, a host that is emptier now: nobody is carried about.
+  // A lost store, another machine, a host that is emptier now: no machine moves.
   run.disk = createMemoryStore().disk
   const placed = hostsOf(run)
   run.estate = estateWith({ ...files, 'web-4.yaml': machine('web-4', 'placement: {spread: web}') })

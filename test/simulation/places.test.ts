@@ -245,7 +245,7 @@ test('a second connection to the same system, and a connection that is renamed, 
   const run = simulate({ seed: 10, estate: onSite('default', [B1]) })
   assert.equal(await run.untilSettled(run.start()), 'settled')
   const writes = run.datacentre.writes.length
-  // Without a datacentre of its own, site-a reaches the same one.
+  // Without a separate datacentre, site-a reaches the same one.
   run.estate = onSite('site-a', [B1])
   await run.passes(run.start(), 4)
   assert.deepEqual(run.datacentre.writes.slice(writes), [])

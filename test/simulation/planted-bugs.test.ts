@@ -11,7 +11,7 @@ import { asDeclared, nothingDoubledOrLost, quietFor, strangersOf } from './oracl
 import type { Sabotage } from './process.ts'
 import { type Simulation, simulate } from './run.ts'
 
-// A suite that finds nothing proves nothing. Each entry breaks the product in one way that somebody might break it, and
+// A suite that finds nothing proves nothing. Each entry breaks the product in one plausible way, and
 // names the hunt that must catch it. Every hunt passes on the product as it is. Not in the list are breaks that do no harm
 // because something behind them holds: an id wrongly called free meets Proxmox's own "already exists", and a refused look
 // taken for an empty datacentre meets the mass-absence guard.
@@ -97,7 +97,7 @@ const otherEstate: Hunt = async (sabotage) => {
   assert.ok(run.datacentre.world.guests.has(id), 'a machine of another estate is gone')
 }
 
-/** Somebody adds a tag in the very moment in which croft writes the tags it has read. */
+/** A person adds a tag between croft's read and write of the tags. */
 const meddler: Hunt = async (sabotage) => {
   const run = simulate({ seed: 7, estate: estateOf(chosen), sabotage })
   assert.equal(await run.untilSettled(run.start()), 'settled')

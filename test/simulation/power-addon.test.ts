@@ -38,7 +38,7 @@ test('[A41] [A45] croft itself scales nothing back up that it keeps in a cluster
   assert.deepEqual(wrong, [], hint)
   assert.equal((replicas() as { replicas: number }).replicas, 2, hint)
 
-  // That a Power once wrote its replicas keeps nobody from changing them in Git.
+  // Replicas that a Power once wrote can still change in Git.
   simulation.estate = clusterEstate(clusterManifest({ agents: ['a1'] }) + shop(3) + powerManifest())
   assert.equal(await simulation.untilSettled(process), 'settled', hint)
   assert.equal((replicas() as { replicas: number }).replicas, 3, hint)

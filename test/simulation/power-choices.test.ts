@@ -69,7 +69,7 @@ test('[A50] a node that does not drain in time: wait, force and abort are follow
   const given = told.find((message) => message.startsWith('gave up the power-off and switches back on: ')) ?? ''
   assert.match(given.replace(/^.*? back on: /, ''), late, told.join('\n'))
   assert.equal(running(simulation.datacentre).length, 4, hint)
-  // [A44] Whoever would scale everything back up is paused first, and resumed last, also now.
+  // [A44] Agents that would scale everything back up are paused first and resumed last, also now.
   assert.equal(verbs[0], 'pause gitops')
   assert.equal(verbs.at(-1), 'restore gitops')
   assert.ok(verbs.indexOf('restore apps') < verbs.lastIndexOf('restore operators'), verbs.join(', '))

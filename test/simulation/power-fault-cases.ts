@@ -13,7 +13,7 @@ interface Case {
   readonly fault: PowerFault
 }
 
-/** What a case costs is only known when it is run: the site is made once, and made anew when one has failed. */
+/** Builds the site once for all cases, and rebuilds it after a failed one. */
 export async function everyStep(
   t: TestContext,
   file: string,

@@ -42,7 +42,7 @@ export async function withFault(site: Site, way: Way, effect: string, fault: Pow
   if (end === 'gave up') assert.ok(fault.aborts, `it gave up; ${hint}`)
   if (end === 'off') await staysOff(site, hint)
   if (end !== 'on') await go(site, 'on', hint)
-  // What died with the last step is seen a little later, and is then nobody's order any more.
+  // A machine that died with the last step is seen a little later, when its order is over.
   else if (fault.tears) await until(site.simulation, await site.start(), () => false, HEAL_MS)
   soundAfter(site, hint, came && fault.tears === true)
   return came
@@ -65,7 +65,7 @@ async function go(site: Site, way: Way, hint: string, strike?: Strike): Promise<
   const dark = () => [...simulation.datacentre.world.hosts.values()].every(({ power }) => power === 'off')
   const darkMs = simulation.clock.now() + DARK_MS
   const orWhen = (report: PassReport) => {
-    // Nobody is left who could say that it is off: it is waited for, as declared.
+    // No source is left that could report it off: croft waits for it, as declared.
     if (way === 'off' && simulation.clock.now() > darkMs && dark()) return true
     return gaveUp && report.settled && report.powers?.[0]?.decision.phase === 'On'
   }
@@ -85,7 +85,7 @@ function sentence(decision: PowerDecision | undefined): string {
   return [phase, ...parts.map((part) => part.join('; ')), ...holds.map(({ reason }) => reason), ...warnings].join(' | ')
 }
 
-/** Nobody heals anything back on: another croft, and ten minutes. */
+/** Proves that another croft, for ten minutes, turns nothing back on. */
 async function staysOff(site: Site, hint: string): Promise<void> {
   const { simulation, packets } = site
   const process = await site.start()
@@ -102,7 +102,7 @@ async function staysOff(site: Site, hint: string): Promise<void> {
   noIntentionLeft(simulation, hint)
 }
 
-/** The oracle: what must be true after every power-off and power-on, whatever went wrong in between. */
+/** The oracle: what must be true after every power-off and power-on, despite the faults in between. */
 function soundAfter(site: Site, hint: string, tears: boolean): void {
   assert.deepEqual(site.storage.lost(), [], `data; ${hint}`)
   if (!tears) assert.deepEqual(site.storage.torn, [], `volumes that were not unmounted; ${hint}`)

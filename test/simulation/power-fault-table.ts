@@ -12,11 +12,11 @@ export interface PowerFault {
   /** Lines of the Power, where the choice that is declared matters. */
   readonly power?: string
   strike(site: Site): Fate
-  /** What is true again afterwards, whatever was done about it. */
+  /** What is true again afterwards, for every outcome. */
   heal?(site: Site): void
   /** The power-off may be given up: it ends where it began. */
   readonly aborts?: true
-  /** Volumes may be cut off: the power went, or it was declared that nobody waits for them. */
+  /** Volumes may be cut off: the power went, or the declaration says not to wait for them. */
   readonly tears?: true
 }
 
@@ -68,7 +68,7 @@ export const FAULTS: readonly PowerFault[] = [
     name: 'the power fails, and hosts stay off until they are woken',
     ways: BOTH,
     tears: true,
-    // Nobody can be asked for longer than is declared: it goes back, as declared.
+    // It cannot be asked for longer than declared, so the order is taken back, as declared.
     aborts: true,
     strike: (site) => cut(site, HOSTS, undefined),
   },
@@ -137,7 +137,7 @@ export const FAULTS: readonly PowerFault[] = [
   },
 ]
 
-/** In a site in which croft runs on one of the hosts: that one goes, with croft, and somebody starts it again. */
+/** In a site in which croft runs on one of the hosts: that one goes off, with croft, and a person starts it again. */
 export const OWN_FAULTS: readonly PowerFault[] = [
   {
     name: 'the host that croft runs on goes off and is started again',

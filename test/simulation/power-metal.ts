@@ -30,7 +30,7 @@ function mac(at: number): string {
   return `52:54:00:00:00:0${at + 1}`
 }
 
-/** A cluster on boxes of its own, each with a management controller or a network card that listens. */
+/** A cluster on separate boxes, each with a management controller or a network card that listens. */
 export async function metalCluster(
   seed: number,
   boxes: readonly MetalBox[],

@@ -21,7 +21,7 @@ test('[A45] the host that croft runs on goes last, by a unit of its own; what th
   assert.equal(world.metal.get(OWN_HOST)?.power, 'off', hint)
   assert.deepEqual(told, [], 'nothing was left to say before it went')
 
-  // Somebody presses the button: croft is back, everything else stays as it was ordered.
+  // A person presses the button: croft is back, everything else stays as ordered.
   for (let start = 0; start < 2; start++) {
     const next = await lab.start()
     assert.equal(await untilPhase(simulation, next, 'Off', { mostMs: 600_000, onPass }), 'reached', hint)

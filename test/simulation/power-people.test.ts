@@ -34,7 +34,7 @@ test('[A42] [F-22] somebody who is logged in holds the power-off, by name and si
   assert.equal(seen, person)
   assert.deepEqual(replicasOf(cluster), replicas, `something was put down all the same; ${hint}`)
 
-  // A clock of ours that is an hour ahead, or behind, lets nobody's hold expire.
+  // A local clock an hour ahead or behind lets no hold expire.
   wallOffMs = 60 * MINUTE
   assert.equal((await reasons()).length, 2, hint)
   wallOffMs = -60 * MINUTE

@@ -122,7 +122,7 @@ export function fillCluster(cluster: EtcdCluster): void {
   const daemon = { labels: { 'app.kubernetes.io/managed-by': 'rook-ceph-operator' } }
   for (const node of ['s1', 's2', 's3'])
     workload('Deployment', 'rook-ceph', `rook-ceph-osd-${node}`, 1, { ...daemon, node })
-  // Nobody scales it: only a drain moves its pod.
+  // It is not scaled: only a drain moves its pod.
   put(cluster.store, 'apps/replicasets', {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',

@@ -7,11 +7,11 @@ import type { Simulation } from './run.ts'
 
 /**
  * Storage in the cluster that it serves. A volume is attached to one node at a time and taken off it a while after the
- * last pod that uses it is gone. Whoever has it attached writes to it all the time; a write is acknowledged when it is
+ * last pod that uses it is gone. Each attached node writes to it all the time; a write is acknowledged when it is
  * on the disk of every node whose storage daemon runs, and is counted there.
  */
 export interface SimulatedStorage {
-  /** Volumes of this claim stay attached whatever happens, until it is called without one. */
+  /** Keeps volumes of this claim attached until it is called without one. */
   stick(claim: string | undefined): void
   /** Volumes that were on a node when its kubelet went away: it was not unmounted in order. */
   readonly torn: string[]
@@ -61,7 +61,7 @@ export function attachStorage(simulation: Simulation, cluster: EtcdCluster): Sim
       clock.schedule(clock.now() + DETACH_MS, () => {
         leaving.delete(name)
         if (claimsInUse(cluster).has(name)) return
-        // Nobody takes it off the node: its attacher does not run.
+        // It stays attached, since its attacher does not run.
         if (!attacherRuns(cluster)) return
         if (stuck === undefined || !name.startsWith(`${stuck}.`)) remove(cluster.store, TABLE, undefined, name)
         keep()

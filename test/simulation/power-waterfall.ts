@@ -72,7 +72,7 @@ export async function measurePower(seed: number): Promise<{ readonly off: Measur
     },
     {
       label: 'volumes are detached',
-      // Nobody asks for it: what attached them takes them off when their pods are gone.
+      // Without a request: the attacher detaches them when their pods are gone.
       begins: () => false,
       reached: () => all(cluster.store, 'storage.k8s.io/volumeattachments').length === 0,
     },

@@ -21,7 +21,7 @@ test('[A41] [A43] [A45] [R28] a whole cluster goes off in the order of its tiers
   const tiers = [...new Set(seen.filter(({ verb }) => !early.includes(verb)).map(({ tier }) => tier))]
   assert.deepEqual(tiers, ['gitops', 'operators', 'apps', 'databases', 'storage-clients', 'workers', 'servers'], hint)
   assert.deepEqual(storage.torn, [], hint)
-  // Inside a tier nobody waits for the others: also not where only one machine at a time may be restarted.
+  // Machines of one tier do not wait for each other, even where only one at a time may be restarted.
   for (const tier of [
     ['a1', 'a2'],
     ['s1', 's2', 's3'],
@@ -33,7 +33,7 @@ test('[A41] [A43] [A45] [R28] a whole cluster goes off in the order of its tiers
     )
   }
 
-  // Another controller, and an hour: nobody heals anything back on, and all is well as it is.
+  // Another controller, and an hour: nothing is turned back on, and the state counts as healthy.
   process.kill()
   const next = simulation.start()
   let report: PassReport | undefined

@@ -25,7 +25,7 @@ import type { Store } from '../../src/store/port.ts'
 import { judgedByTable } from '../destroying-calls.ts'
 import { evaluatedHere } from './evaluated-here.ts'
 
-/** Thrown through nobody: a killed process simply never goes on. Tells the harness that it was killed. */
+/** Never caught by the product, since a killed process does not continue. Tells the harness that it was killed. */
 export interface Killed {
   readonly killed: true
   readonly at: string
@@ -78,7 +78,7 @@ export interface Effect {
   readonly body: string
 }
 
-/** `refused`: it is not done, and that is said. `lost`: nobody says anything, and it is done or not. */
+/** `refused`: it is not done, and the answer says so. `lost`: no answer, done or not. */
 export type Fate = 'done' | 'refused' | 'lost-before' | 'lost-after' | 'killed-before' | 'killed-after'
 export type Strike = (effect: Effect) => Fate
 
@@ -345,7 +345,7 @@ function witnessedPower(driver: PowerDriver, disk: MemoryDisk): PowerDriver {
   }
 }
 
-/** What was begun without an intention, by the disk on which the intention is missing. */
+/** Effects that started without an intention, by the disk that lacks it. */
 const UNWITNESSED = new WeakMap<MemoryDisk, Error>()
 
 /** The engine takes an exception of a driver for an unclear outcome and goes on: what a witness saw ends its pass here. */
@@ -393,7 +393,7 @@ function bodyText({ body }: WireRequest): string {
   return typeof body === 'string' ? body : body === undefined ? '' : Buffer.from(body).toString('utf8')
 }
 
-/** A new connection to a host that proves that it still lets us in has a name of its own. */
+/** A new connection that proves that a host still lets us in has a separate name. */
 function hostOf(name: string): string {
   return name.replace(/ \(proof\)$/, '')
 }

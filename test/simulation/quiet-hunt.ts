@@ -7,7 +7,7 @@ import { estateOf, SIX } from './manifests.ts'
 import type { Process, Sabotage } from './process.ts'
 import { type Simulation, simulate } from './run.ts'
 
-/** Everything is read anew: a change of configuration shows in no survey. */
+/** Everything is read again: a change of configuration shows in no survey. */
 export const ALL = { sweep: 1_000 }
 const signal = new AbortController().signal
 
@@ -64,13 +64,13 @@ function deedsOf({ entries }: Plan): readonly unknown[] {
   ])
 }
 
-/** Something happens behind croft's back, of which no call tells. */
+/** A change without croft, which no call of croft reports. */
 export interface Deed {
   readonly name: string
   readonly done: (one: Settled, vmid: number) => void | Promise<void>
 }
 
-/** Nobody can tell a process that remembers from one that does not: what the deed changes, the next pass sees. */
+/** Proves that a process with memory acts as one without: the next pass sees what the deed changes. */
 export async function noticed({ name, done }: Deed, seed: number, sabotage: Sabotage = {}): Promise<void> {
   const one = await settled(seed, sabotage)
   const { run } = one

@@ -5,8 +5,8 @@ import { LIMITS } from '../../src/lib/limits.ts'
 import { estateOf, IMAGE, SIX } from './manifests.ts'
 import { ALL, type Deed, noticed, pass, settled } from './quiet-hunt.ts'
 
-// A pass that sees what the last one saw plans nothing. These tests hold that nobody can tell: it looks as closely, and
-// whatever somebody changes, the pass after it does what a process without any memory would do. What is planted as a
+// A pass that sees what the last one saw plans nothing. These tests hold that it looks as closely, and
+// that after each change the next pass does what a process without any memory would do. What is planted as a
 // mistake in its judgements, one of the deeds finds.
 
 test('a pass that sees what the last one saw plans nothing, makes the same calls, and shows what is measured now', async () => {

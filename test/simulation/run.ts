@@ -29,7 +29,7 @@ export interface SimulationOptions {
   readonly openStore?: ProcessOptions['openStore']
   /** Which simulated datacentre to begin with. */
   readonly preset?: 'homelab' | 'hosts' | 'empty'
-  /** Further connections, each to a datacentre of its own. */
+  /** Further connections, each to a separate datacentre. */
   readonly sites?: readonly string[]
   /** Makes the ways to clusters in the simulated world; they outlive every process. */
   readonly clusters?: (datacentre: Datacentre) => ClusterWays

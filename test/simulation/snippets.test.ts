@@ -145,7 +145,7 @@ test('a snippet is written over SSH before the machine that names it, and compar
   const writes = () => commands.filter((line) => line.startsWith('write')).length
   assert.equal(writes(), 1)
 
-  // Settled: nobody connects to the host any more.
+  // Settled: no pass connects to the host any more.
   const before = commands.length
   assert.deepEqual(
     (await plan(wanted)).entries.map(({ action }) => action.do),
@@ -154,7 +154,7 @@ test('a snippet is written over SSH before the machine that names it, and compar
   await settle(wanted)
   assert.equal(commands.length, before)
 
-  // Somebody writes to it: same size, another text.
+  // The file is changed: same size, another text.
   await clock.advanceTo(clock.now() + 60_000)
   put('/var/lib/vz/snippets/user.yaml', 'a: canary\n')
   const entry = (await plan(wanted)).entries.find(({ key }) => key === KEYED)

@@ -83,7 +83,7 @@ for (const chapter of CHAPTERS) {
   })
 }
 
-/** Breaks in the journal of steps that somebody might make, each with what must be said about it. */
+/** Plausible defects in the journal of steps, each with the message that must name it. */
 const PLANTED: readonly { readonly bug: string; readonly store: (store: Store) => Store; readonly found: RegExp }[] = [
   {
     bug: 'a step on a cluster is begun before its intention is on disk',

@@ -106,7 +106,7 @@ test('[T-01] many machines are made side by side, with two calls for each and a 
   assert.equal(ours(run.datacentre).length, 0)
   const removed = calls(run)
   assert.ok(total(removed) - polls(removed) <= 2 * MACHINES + 5, JSON.stringify(removed))
-  // The queue of the host is widened by what ends, although it is declared no more: a few looks for all of them.
+  // Ended work widens the queue of the host, although it left the declaration: a few looks for all of them.
   assert.ok(polls(removed) <= 0.4 * MACHINES, JSON.stringify(removed))
   assert.ok(deleting() >= 6, `only ${deleting()} at once`)
 })

@@ -37,7 +37,7 @@ function estateOf(count: number, more = '') {
   return estateFrom({ 'connection.yaml': connection, ...Object.fromEntries(machines) })
 }
 
-/** Those that were made, and the ids that a creation took and nobody made anything of. */
+/** Guests that were made, and ids that a lost creation took. */
 function seen({ world }: Datacentre) {
   const ours = [...world.guests.values()].filter(({ vmid }) => vmid >= 300 && vmid < 900)
   const left = ours.filter(({ config }) => config.has('lock'))
@@ -48,8 +48,8 @@ function status(run: Simulation, name: string): string {
   return run.disk.records.get(`EnvironmentVM/${name}`)?.status ?? 'none'
 }
 
-// The real daemon says "got no worker upid" to about three creations of a hundred that are begun while others end. It has
-// locked the id by then, makes nothing of it, and lets nobody but root take it away.
+// The real daemon says "got no worker upid" to about three creations of a hundred that start while others end. It has
+// locked the id by then, makes no guest, and lets only root take it away.
 
 test('[T-09] a creation whose process the host never began is made under another id, once', async () => {
   const run = simulate({ seed: 1, estate: estateOf(MACHINES) })

@@ -15,7 +15,7 @@ const never = new AbortController().signal
 /** One directory with its database, its history and what it says it is. */
 interface Directory {
   readonly letter: string
-  /** Absent: begun before there were uids, and not named since. */
+  /** Absent: made before there were uids, and not named since. */
   uid: string | undefined
   /** Where it lies: a renamed folder is another place. */
   place: string
@@ -57,7 +57,7 @@ function guests(run: Simulation): ReadonlyMap<string, string> {
   )
 }
 
-/** What the one before has begun ends before the next one comes: a disk that grows meanwhile would be counted as its doing. */
+/** Lets tasks of the previous turn end: a disk that grows meanwhile would be counted as this turn's. */
 async function untilQuiet({ clock, datacentre }: Simulation): Promise<void> {
   const works = () => [...datacentre.world.hosts.values()].some(({ runningTasks }) => runningTasks.size > 0)
   for (let seconds = 0; works() && seconds < 600; seconds++) await clock.runUntil(clock.sleep(1_000))

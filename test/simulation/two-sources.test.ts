@@ -51,7 +51,7 @@ test('while one source of two cannot be read whole, nothing of either is deleted
     run.estate = committedAfter(whole, estate)
     await run.passes(run.start(), 4)
     assert.deepEqual(guests(run), all, what)
-    // Whoever has lost the database has no more right.
+    // A process without the database has no more rights.
     const { disk } = run
     run.disk = createMemoryStore().disk
     await run.passes(run.start(), 4)

@@ -18,7 +18,7 @@ after(() => rmSync(root, { recursive: true, force: true }))
 type Files = Readonly<Record<string, string>>
 const FILE = 'machines/agent-2.yaml'
 const ALL: Files = filesOf(SIX)
-/** The machine in a folder of its own, beside the others. */
+/** The machine in a separate folder, beside the others. */
 const movedTo = (folder: string): Files => {
   const { [FILE]: text = '', ...others } = ALL
   return { ...others, [`${folder}/agent-2.yaml`]: text }

@@ -23,7 +23,7 @@ function broken(text: string, key: string): Estate {
   return { ...estate, connections: estate.connections.filter(({ name, driver }) => driver !== 'ssh' || used.has(name)) }
 }
 
-/** Whoever has the database and whoever has lost it: the parts of what cannot be read stay in the world. */
+/** With the database and without it: the parts of unreadable things stay in the world. */
 async function staysThere(run: Simulation, estate: Estate, seen: () => unknown): Promise<void> {
   const before = seen()
   for (const disk of [run.disk, createMemoryStore().disk]) {
