@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { expectedSeconds, SECONDS_FILE, setOf, testFiles } from '../test/sets.ts'
+import { expectedSeconds, isInRun, SECONDS_FILE, testFiles } from '../test/sets.ts'
 import { FIRST_PACKAGES, LIBVIRT_PACKAGES, REAL_PACKAGES, TEST_PACKAGES } from './packages.ts'
 import { makeTestHome, testEnvironment } from './test-environment.ts'
 import { endAll, MARK, SEES_PROCESSES, spentByChildrenMs, ticksOf } from './test-processes.ts'
@@ -218,7 +218,7 @@ function chosenFiles(): readonly string[] {
     process.exit(64)
   }
   const chosen = bySet
-    ? all.filter((file) => long || values.all || setOf(file) === (values.rest ? 'rest' : 'first'))
+    ? all.filter((file) => isInRun(file, values))
     : all.filter((file) => paths.some((path) => isAt(file, path)))
   // The longest first, so that no long file starts last.
   return chosen.toSorted((a, b) => expectedSeconds(b) - expectedSeconds(a) || (a < b ? 1 : -1))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { EXCEPTIONS, expectedSeconds, FOLDERS, setOf, testFiles } from './sets.ts'
+import { EXCEPTIONS, expectedSeconds, FOLDERS, isInRun, setOf, testFiles } from './sets.ts'
 
 const ROOT = dirname(import.meta.dirname)
 /** Processor time that two quiet cores have in ten minutes, less set-up, packages and what neither core can be kept busy with. */
@@ -17,6 +17,15 @@ test('every test file is in exactly one set', () => {
   assert.equal(counts.first + counts.rest, files.length)
   assert.ok(counts.first > 400 && counts.rest > 100, JSON.stringify(counts))
   assert.throws(() => setOf('bench/a.test.ts'), /lies in no folder/)
+})
+
+test('`npm test` and the rest of `npm run test:all` have each file once, and the latter alone has all', () => {
+  const run = { all: false, rest: false, long: false }
+  const rest = { ...run, all: true, rest: true }
+  for (const file of testFiles()) {
+    assert.equal(Number(isInRun(file, run)) + Number(isInRun(file, rest)), 1, file)
+    assert.ok(isInRun(file, { ...run, all: true }) && isInRun(file, { ...run, long: true }), file)
+  }
 })
 
 test('every folder and every exception is there, and says why', () => {

@@ -107,6 +107,16 @@ export function setOf(file: string): TestSet {
   return usual === 'first' ? 'rest' : 'first'
 }
 
+/**
+ * Reports whether a run with these options has the file. `rest` wins over `all`: `npm run test:all -- --rest` gives both,
+ * and must not repeat what `npm test` has just run.
+ */
+export function isInRun(file: string, run: Readonly<Record<'all' | 'rest' | 'long', boolean>>): boolean {
+  if (run.long) return true
+  if (run.rest) return setOf(file) === 'rest'
+  return run.all || setOf(file) === 'first'
+}
+
 function folderOf(file: string): string {
   let folder = dirname(file)
   while (!(folder in FOLDERS) && folder !== '.') folder = dirname(folder)
