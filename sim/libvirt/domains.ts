@@ -37,6 +37,8 @@ export interface SimPool extends SimPlace {
 export interface LibvirtHost {
   readonly world: World
   readonly host: Host
+  /** Another board, or another installation. */
+  identity: { readonly uuid: string; readonly machineId: string }
   readonly domains: Map<string, Domain>
   readonly pools: Map<string, SimPool>
   readonly networks: Map<string, SimPlace>

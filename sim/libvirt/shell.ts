@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Ran, type Shell, ShellFailure } from '../../src/lib/shell.ts'
 import { between } from '../world/chance.ts'
 import { GIB } from '../world/sizes.ts'
@@ -24,6 +25,7 @@ export function createLibvirtHost(world: World, name: string): LibvirtHost {
   const at: LibvirtHost = {
     world,
     host,
+    identity: identityOf(name),
     domains: new Map(),
     pools: new Map(),
     networks: new Map(),
@@ -39,6 +41,13 @@ export function createLibvirtHost(world: World, name: string): LibvirtHost {
     virsh(at, [verb.replace('define', 'start'), 'default', '--build'], undefined)
   }
   return at
+}
+
+/** As a host of this name has it in every run. */
+function identityOf(name: string): LibvirtHost['identity'] {
+  const digits = createHash('sha256').update(name).digest('hex')
+  const uuid = [8, 12, 16, 20, 32].map((to, at) => digits.slice([0, 8, 12, 16, 20][at], to)).join('-')
+  return { uuid, machineId: digits.slice(32) }
 }
 
 /** Puts an image into a pool, as if it had been there always. */
@@ -69,7 +78,8 @@ export function libvirtShell(at: LibvirtHost): Shell {
       if (program === 'sh') return look(at, argv.at(-1) ?? '')
       return { code: 127, stdout: '', stderr: `${program}: command not found\n` }
     },
-    readFile: () => Promise.resolve(undefined),
+    readFile: async (path) =>
+      path === '/etc/machine-id' ? new TextEncoder().encode(`${at.identity.machineId}\n`) : undefined,
     writeFile: () => Promise.resolve(),
     terminal: async (argv) => virshConsole(at, argv),
     close: () => Promise.resolve(),

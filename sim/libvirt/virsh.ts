@@ -61,6 +61,8 @@ const DOMAIN_COMMANDS: Readonly<Record<string, Command>> = {
     const all = [...at.domains.values()].filter((one) => state === undefined || stateOf(one) === state)
     return out(all.map(({ uuid }) => `${uuid}\n`).join(''))
   },
+  capabilities: ({ identity: { uuid } }) =>
+    out(`<capabilities>\n  <host>\n    <uuid>${uuid}</uuid>\n  </host>\n</capabilities>\n\n`),
   nodeinfo: ({ host }) =>
     out(`CPU(s):              ${host.cpus}\nMemory size:         ${host.memoryBytes / 1024} KiB\n`),
   dumpxml: withDomain((_, domain, { named }) =>

@@ -51,6 +51,7 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
     createdMs: before.createdMs,
     status: statusWord(one, conditions, failures),
     ...defined({ externalId, host, seenMs, birth: birthOf(one, before, externalId) }),
+    ...defined({ system: systemOf(one, before, isSamePlace) }),
     ...drift,
     ...(one.absent === true ? { absent: true } : {}),
     ...(isHeldForCount(one) ? { awaitsApproval: true } : {}),
@@ -74,6 +75,12 @@ function birthOf(one: ResourcePass, before: ResourceRecord, externalId: string |
   const isNew = happenings.some(({ what, step }) => what !== 'failed' && MAKING_VERBS.has(step.verb))
   const known = isHeld && !isNew ? before.birth : undefined
   return birth !== undefined && birth === policy.birth ? birth : (known ?? birth)
+}
+
+/** The first look that shows the thing, and the call that makes it, say which system it is on; later ones are compared with it. */
+function systemOf(one: ResourcePass, before: ResourceRecord, isSamePlace: boolean): ResourceRecord['system'] {
+  if (isSamePlace && before.system !== undefined) return before.system
+  return one.present || one.happenings.length > 0 ? one.system : undefined
 }
 
 function givesBirth(action: Action): boolean {

@@ -6,6 +6,7 @@ import type { Estate } from '../model/estate.ts'
 import { isDoing, type MissingFact, type Plan, type PlanEntry } from '../model/plan.ts'
 import { type AddressUse, guestIn, type ObservedResource, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
+import { withoutShared } from '../model/system-id.ts'
 import { validApprovals } from '../plan/approvals.ts'
 import { objectsAsShown } from '../plan/clusters/as-shown.ts'
 import { holdForPower } from '../plan/clusters/power-hold.ts'
@@ -76,6 +77,10 @@ export async function surveyAll(
       } else unseen.set(connection.name, connections.troubled(connection.name, looked))
     }),
   )
+  for (const survey of withoutShared([...factsByConnection.values()].map((facts) => facts.survey))) {
+    const facts = factsByConnection.get(survey.connection)
+    if (facts !== undefined && facts.survey !== survey) factsByConnection.set(survey.connection, { ...facts, survey })
+  }
   return { factsByConnection, unseen }
 }
 

@@ -272,7 +272,7 @@ async function observeMachines(
   const upToDate = await bringUpToDate(remembered, surveyed.factsByConnection, clock, signal, knownFor)
   const { ended, unsure } = upToDate
   const seen = worldsOf(declared, surveyed.factsByConnection, surveyed.unseen)
-  const { ledger, ...held } = holdings(declared, seen, upToDate.ledger, rules)
+  const { ledger, ...held } = holdings(declared, seen, upToDate.ledger, rules, startedMs)
   const findings = { ...upToDate.findings, ...held }
   const inTurn = leaving === 'now' ? undefined : { ledger, nowMs: startedMs }
   await readAllUndeclared(declared, surveyed.factsByConnection, signal, inTurn)

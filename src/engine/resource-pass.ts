@@ -3,6 +3,7 @@ import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Readiness } from '../model/rules.ts'
 import type { Refusal, Step } from '../model/step.ts'
+import type { SystemId } from '../model/system-id.ts'
 import type { ReadyQuestion } from './ready-when.ts'
 
 /** What happened to one resource in this pass: an effect that ended well, one that failed, or neither. */
@@ -30,6 +31,8 @@ export interface ResourcePass {
   readonly present: boolean
   /** The birth of the thing, where a close look showed it. */
   readonly birth?: string
+  /** The system that its connection leads to, if that is the one on record or none is. */
+  readonly system?: SystemId
   /** It carries our mark and no lock of a creation. */
   readonly whole?: true
   /** The list that would show it was not read in this pass: that it is not present says nothing. */

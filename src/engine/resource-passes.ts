@@ -36,6 +36,8 @@ export function casesOf(
     ),
   )
   const resources = new Map(estate.resources.map((resource) => [resource.key, resource]))
+  const { notes } = observation.plan
+  const doubted = new Set(notes.filter(({ code }) => code === 'suspect').map(({ connection }) => connection))
   const caseOf = (entry: PlanEntry): ResourcePass => {
     const resource = resources.get(entry.key)
     const before = ledger.records.get(entry.key)
@@ -66,6 +68,9 @@ export function casesOf(
       ...readinessOf(resource, entry.action, observed, rules, before, nowMs),
       present: observed !== undefined,
       ...defined({ birth: observed?.close?.birth }),
+      ...(doubted.has(entry.connection) || world?.survey?.system?.is !== 'seen'
+        ? {}
+        : { system: world.survey.system.id }),
       ...(observed === undefined || isBeingMade(observed) ? {} : { whole: true as const }),
       seen: world?.survey !== undefined,
       unseenMs: trouble?.ageMs ?? 0,

@@ -1,6 +1,7 @@
 import type { Composed, Policy, ResourceKey } from './declaration.ts'
 import type { Desired } from './resource.ts'
 import type { Coordinated, Step } from './step.ts'
+import type { SystemId } from './system-id.ts'
 
 /** A standing answer about a resource. `sinceMs` moves only when `status` does, so that it never flaps. */
 export interface Condition {
@@ -72,6 +73,8 @@ export interface ResourceRecord {
   readonly externalId?: string
   /** The birth of the thing under `externalId` that croft made or adopted. Absent: not yet seen closely. */
   readonly birth?: string
+  /** The system that the connection led to when the thing was made or first seen there. */
+  readonly system?: SystemId
   readonly host?: string
   readonly policy: Policy
   readonly conditions: readonly Condition[]

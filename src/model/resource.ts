@@ -7,6 +7,7 @@ import type { WantedItem } from './host-item.ts'
 import type { WantedObject } from './kube-object.ts'
 import type { SettingSpec } from './rest.ts'
 import type { Refusal, Step } from './step.ts'
+import type { SystemReading } from './system-id.ts'
 import type { GuestBasics, VmSpec } from './vm.ts'
 
 /** What one driver keeps: the type says which of its rules apply, `desired` is what they compare with the world. */
@@ -275,6 +276,8 @@ export interface Survey {
   readonly storages: readonly ObservedStorage[]
   readonly resources: readonly ObservedResource[]
   readonly tasks: readonly RemoteTask[]
+  /** Which system this is. Absent: its driver does not tell systems apart. */
+  readonly system?: SystemReading
   /** The kinds served now that the cluster learnt, as `cilium.io/v2 CiliumNode`. Absent: unreadable. */
   readonly served?: readonly string[]
 }

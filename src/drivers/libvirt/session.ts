@@ -1,9 +1,11 @@
 import { isIP } from 'node:net'
 import { cleanText } from '../../lib/clean-text.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { neighbourProbe, readNeighbours } from '../../lib/neighbour-probe.ts'
 import type { Connection } from '../../model/estate.ts'
 import { type AddressUse, type ObservedResource, type Survey, usedNear } from '../../model/resource.ts'
+import type { SystemReading } from '../../model/system-id.ts'
 import { type DriverDeps, type GuestSnapshot, type GuestSnapshots, ObservationFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
 import { type Overlays, readOverlays } from './backing.ts'
@@ -16,6 +18,7 @@ import { observeDomain, volumeNames } from './observe.ts'
 import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
 import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf, words } from './survey.ts'
+import { CAPABILITIES, readSystem } from './system.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
 import { find, type HostPlaces, type Pool, parseXml, textIn } from './xml.ts'
 
@@ -30,6 +33,8 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     return createVirsh(shell, uri, deps.random)
   }
   let places: HostPlaces | undefined
+  /** A host stays the same for as long as each survey reaches it. */
+  let system: SystemReading | undefined
   const patience = new Map<string, number>()
 
   /** How long this session has known of a task, by the clock that nobody can set: what jumps is the other one. */
@@ -50,7 +55,11 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   const survey = async (signal: AbortSignal): Promise<Survey> => {
     const virsh = open()
     const doing = `look at ${connection.name}`
-    const first = readFirst(await virsh.ask(FIRST_QUESTIONS, doing, signal))
+    const known = system?.is === 'seen' ? system : undefined
+    system = undefined
+    const questions = known === undefined ? [...FIRST_QUESTIONS, CAPABILITIES] : FIRST_QUESTIONS
+    const said = await virsh.ask(questions, doing, signal)
+    const first = readFirst(said)
     const answers = await virsh.ask(
       [
         ...first.uuids.map((uuid) => ['dumpxml', '--inactive', uuid]),
@@ -71,6 +80,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       return [storageOf(host, name, pool, first.activePools.has(name))]
     })
     places = { pools, networks: first.networks }
+    system = known ?? (shell === undefined ? undefined : await readSystem(said.at(-1) ?? '', shell, signal))
     return {
       connection: connection.name,
       atMs: deps.clock.now(),
@@ -78,6 +88,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       storages,
       resources,
       tasks: [],
+      ...defined({ system }),
     }
   }
 

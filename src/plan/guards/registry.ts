@@ -1,4 +1,5 @@
 import { anotherBirth } from './another-birth.ts'
+import { anotherSystem } from './another-system.ts'
 import { blastRadius } from './blast-radius.ts'
 import { clusterMember } from './cluster-member.ts'
 import { dataDisks } from './data-disks.ts'
@@ -21,6 +22,7 @@ export const GUARDS: readonly Guard[] = [
   paused,
   observeOnly,
   drift,
+  anotherSystem,
   massAbsence,
   protection,
   anotherBirth,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Resource } from '../../model/resource.ts'
+import type { Resource, Survey } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import {
   CONNECTION,
@@ -49,6 +49,7 @@ function after(
     worlds,
     ledgerWith({ known: [...records] }),
     RULES,
+    0,
   )
   const told = new Set(found.changed)
   return {
@@ -109,7 +110,7 @@ describe('a record is about the place that its key claims', () => {
       ['fake', { ...(RULES.get('fake') as Rules), listOf: () => 'files b', declaredId: () => 'shared:iso/a' }],
     ])
     const before = known(file, 'shared:iso/a', { type: 'file', list: 'files a' })
-    const found = holdings(estateOf([file]), new Map(), ledgerWith({ known: [before] }), rules)
+    const found = holdings(estateOf([file]), new Map(), ledgerWith({ known: [before] }), rules, 0)
     assert.deepEqual([found.changed, found.dropped], [[], []])
     const object = user('o', 'x', { desired: { type: 'object', object: {} as never } })
     const claims = claimsIn(
@@ -120,6 +121,40 @@ describe('a record is about the place that its key claims', () => {
       claimantsOf(claims, { type: 'object', list: 'v1beta1', externalId: 'Pod/a' }).get('default'),
       'Machine/o',
     )
+  })
+})
+
+describe('a record knows the system that its thing is on', () => {
+  const system = { 'machine-id': '1' }
+  const leading = (name: string, id: string) => {
+    const world = worldWith([])
+    const survey = {
+      ...(world.survey as Survey),
+      connection: name,
+      system: { is: 'seen', id: { 'machine-id': id } } as const,
+    }
+    return { ...world, connection: { ...CONNECTION, name }, survey }
+  }
+  const dave = { ...user('person', 'dave@pve'), connection: 'renamed' }
+  const record = known(dave, 'dave@pve', { system })
+
+  test('a connection that got another name, or a second one to the system, moves nothing', () => {
+    for (const worlds of [[leading('renamed', '1')], [leading('default', '1'), leading('renamed', '1')]])
+      assert.deepEqual(after([dave], [record], { worlds }).records, ['Machine/person dave@pve made *'])
+    const gone = holdings(
+      estateOf([]),
+      new Map([['renamed', leading('renamed', '1')]]),
+      ledgerWith({ known: [record] }),
+      RULES,
+      0,
+    )
+    assert.equal(gone.changed[0]?.connection, 'renamed', 'also of what is declared no more')
+  })
+  test('a connection that leads to another system takes nothing over', () => {
+    assert.deepEqual(after([dave], [record], { worlds: [leading('renamed', '2')] }).records, [
+      'Machine/person - *',
+      'Machine/person@at:default/dave@pve dave@pve made *',
+    ])
   })
 })
 

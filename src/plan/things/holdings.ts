@@ -4,6 +4,7 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { claimantOf, leftKey } from './left-key.ts'
+import { onItsSystem, saidGone } from './systems.ts'
 import { isUnread } from './unread.ts'
 import type { Ledger, World } from './world.ts'
 
@@ -65,12 +66,22 @@ export function holdings(
   worlds: ReadonlyMap<string, World>,
   ledger: Ledger,
   rulesOf: ReadonlyMap<string, Rules>,
+  nowMs: number,
 ): Holdings {
   const { resources } = estate
   const records = new Map(ledger.records)
+  const gone = saidGone(estate, nowMs)
   const declared = new Map(resources.map((resource) => [resource.key, resource]))
   const claims = claimsIn(resources, rulesOf)
   for (const record of ledger.records.values()) {
+    if (ledger.intentions.has(record.key)) continue
+    const resource = declared.get(record.key)
+    const there = onItsSystem(record, resource?.connection, worlds, gone)
+    if (there !== undefined) records.set(record.key, there)
+    else if (resource === undefined) records.delete(record.key)
+    else records.set(record.key, unplaced(record, resource))
+  }
+  for (const record of records.values()) {
     const resource = declared.get(record.key)
     if (resource === undefined || !hasLeft(record, resource, worlds, rulesOf.get(resource.driver))) continue
     const { externalId = '', connection } = record

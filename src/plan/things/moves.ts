@@ -2,11 +2,11 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { Action } from '../../model/plan.ts'
 import { isGuest, type Resource } from '../../model/resource.ts'
-import { validApprovals } from '../approvals.ts'
 import type { Guarded } from '../guards/guard.ts'
 import type { PlanInput } from '../planner.ts'
 import { claimantOf } from './left-key.ts'
 import type { Removal } from './removals.ts'
+import { isThere, saidGone } from './systems.ts'
 import type { Ledger } from './world.ts'
 
 const LOOK_SOON_MS = 1_000
@@ -54,10 +54,12 @@ export function afterMove(
     const message = `waits until id ${unread.externalId} on ${name}, which carries its mark, can be read`
     return { do: 'wait', reason: 'Moves', message, lookAgainMs: LOOK_LATER_MS }
   }
-  const gone = new Set(validApprovals(estate, nowMs).flatMap(({ absence = [] }) => absence))
+  const gone = saidGone(estate, nowMs)
   for (const held of ledger.records.values()) {
     if (claimantOf(held.key) !== key || held.key === key || !isGuest(held.type) || held.status === 'Orphaned') continue
-    if (worlds.get(held.connection)?.survey !== undefined || gone.has(held.connection)) continue
+    const there = worlds.get(held.connection)
+    const isSeen = there?.survey !== undefined && isThere(held, there) === 'same'
+    if (isSeen || gone.has(held.connection)) continue
     return {
       do: 'refuse',
       guard: 'moved',

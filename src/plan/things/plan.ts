@@ -23,6 +23,7 @@ import { decideRemoval, objectsLeaving, type Removal, removals } from './removal
 import { renames } from './renames.ts'
 import { destroyedBy, sourceShares } from './source-share.ts'
 import { type Suspicion, suspect } from './suspicion.ts'
+import { doubtOf } from './systems.ts'
 import type { World } from './world.ts'
 
 /** The part of a plan about things, before the guards, with what it was decided on. */
@@ -70,7 +71,9 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
   const claims = claimsIn(estate.resources, input.rules)
   for (const [name, world] of worlds) {
     yield
-    const suspicion = suspect(estate.resources, (r) => input.rules.get(r.driver), world, ledger)
+    const suspicion =
+      doubtOf(world, ledger.records.values()) ??
+      suspect(estate.resources, (r) => input.rules.get(r.driver), world, ledger)
     if (suspicion !== undefined) {
       suspicions.set(name, suspicion)
       notes.push({ connection: name, code: 'suspect', message: suspicion.message, allow: suspicion.allow })

@@ -8,6 +8,8 @@ import type { Ledger, World } from './world.ts'
 export interface Suspicion {
   readonly message: string
   readonly allow: string
+  /** It is about which system this is, and not about what is missing there. */
+  readonly system?: 'other' | 'unknown'
 }
 
 /**
