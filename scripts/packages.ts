@@ -33,6 +33,7 @@ export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'mmdebstrap', command: 'mmdebstrap' },
   { name: 'gnupg', command: 'gpg' },
   { name: 'shellcheck', command: 'shellcheck' },
+  { name: 'busybox', command: 'busybox' },
   { name: 'zsh', command: 'zsh' },
   { name: 'fish', command: 'fish' },
   { name: 'chromium', command: 'chromium' },

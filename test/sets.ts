@@ -87,6 +87,7 @@ const BY_REASON: Readonly<Record<string, readonly string[]>> = {
     'src/kinds/cluster/user-data',
     'src/ssh/connect',
     'src/ssh/shell',
+    'src/k3s/node-shells',
     'test/shell-programs',
   ],
 }

@@ -82,7 +82,12 @@ read_input() {
 # The text of a field in flat JSON; only what is matched by the pattern comes out.
 field() { printf '%s\n' "$1" | sed -n 's,^.*"'"$2"'":"\('"$3"'\)".*$,\1,p'; }
 
-now_ms() { date +%s%3N; }
+# Milliseconds where the date of the system knows them.
+now_ms() {
+  at=$(date +%s%3N)
+  case $at in *[!0-9]*) at=$(date +%s)000 ;; esac
+  echo "$at"
+}
 
 # When a process began, in hundredths of a second on the kernel's one clock: wall clocks jump, /proc/uptime may be that of
 # a container and systemd leaves out sleep. `self` is the program that reads it, so it began now.
@@ -190,7 +195,7 @@ job_begin() {
   printf '%s' "${2:-}" >"$run/order"
   job_note "$1" running "$(ticks self)" ''
   # A name of its own: a unit that stays loaded would keep every later job of its name from starting.
-  unit=croft-job-$1-$(now_ms)
+  unit=croft-job-$1-$(now_ms)-$$
   printf '%s' "$unit" >"$run/unit"
   if ! said=$(systemd-run --quiet --collect --unit="$unit" --property=Type=oneshot --no-block -- "$0" job "$1" 2>&1); then
     job_note "$1" failed "$(ticks self)" "systemd-run: $said"
@@ -254,7 +259,7 @@ job_install() {
   for source in $from; do
     rm -f "$new"
     if why=$(fetch "$source" "$new" 2>&1); then
-      if ! printf '%s  %s\n' "$sha256" "$new" | sha256sum -c --status; then
+      if ! printf '%s  %s\n' "$sha256" "$new" | sha256sum -c >/dev/null 2>&1; then
         reasons="$reasons; $source has another checksum than $sha256"
       else
         chmod 0755 "$new"
@@ -294,7 +299,7 @@ exchange_program() {
   new=$(beside "$1")
   if [ -f "$new" ]; then
     sum=${2:-$(sed -n "s/^$1 \([0-9a-f]*\)\$/\1/p" "$own/k3s-fetched" 2>/dev/null)}
-    if [ "${#sum}" -ne 64 ] || ! printf '%s  %s\n' "$sum" "$new" | sha256sum -c --status; then
+    if [ "${#sum}" -ne 64 ] || ! printf '%s  %s\n' "$sum" "$new" | sha256sum -c >/dev/null 2>&1; then
       rm -f "$new"
       fail "the program of K3s $1 that was fetched has another checksum than ${sum:-any that is noted here} by now: it was deleted, and K3s was not restarted"
     fi
@@ -657,6 +662,8 @@ unmount_below() {
 
 # Deletes what is in directories, and each that is empty then. What is mounted in them stays mounted and is emptied.
 empty() {
+  one_disk=
+  ! rm -rf --one-file-system "$run/nothing" 2>/dev/null || one_disk=--one-file-system
   stays=$(printf '%s\n' "${kept:-}"; mount_points)
   for top; do
     [ -d "$top" ] || continue
@@ -673,7 +680,7 @@ empty_in() {
       (empty_in "$entry") || return 1
       rmdir "$entry" 2>/dev/null
     else
-      rm -rf --one-file-system "$entry" || return 1
+      rm -rf $one_disk "$entry" || return 1
     fi
   done
 }
@@ -801,6 +808,7 @@ token_of() {
     unpacked=${file%/*}/.croft-unpacked
     file=$unpacked ;;
   esac
+  printf x | grep -qabo x 2>/dev/null || fail 'the grep of this system cannot look into a snapshot'
   found=$(bootstrap_keys "$file" | sort | awk '{ state[$2] = $3; if ($3 == "kept") at[$2] = NR }
     END { for (key in at) if (state[key] == "kept" && at[key] > best) { best = at[key]; newest = key } print newest }')
   [ -n "$unpacked" ] && rm -f "$unpacked"
@@ -1184,7 +1192,7 @@ snapshot_dir() {
 # same. K3s may prune one at this moment, so each is told by one call.
 snapshot_files() {
   # shellcheck disable=SC2016
-  timeout -s KILL 5 sh -c 'cd "$1" 2>/dev/null && stat -L -c "%F/%Y/%s/%n" -- *' sh "$root$(snapshot_dir)" 2>/dev/null |
+  timeout -s KILL 5 sh -c 'cd "$1" 2>/dev/null && exec stat -L -c "%F/%Y/%s/%n" -- *' sh "$root$(snapshot_dir)" 2>/dev/null |
     sed -n 's,^regular [a-z ]*file/\([0-9]*/[0-9]*/[A-Za-z0-9._-]*\)$,\1,p; s,^regular file/\([0-9]*/[0-9]*/[A-Za-z0-9._-]*\)$,\1,p'
 }
 

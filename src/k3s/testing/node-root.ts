@@ -1,6 +1,15 @@
 // A root of its own for the program on a node, with stand-ins for systemd and K3s, so that the real text runs under sh.
-import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { NODE_PROGRAM_TEXT } from '../programs.ts'
@@ -63,16 +72,22 @@ export function processStat(pid: number, parent: number, ticks: number): string 
   return `${pid} (a) b) S ${parent} ${pid} ${pid} 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 ${ticks} 0 0\n`
 }
 
-export function nodeRoot(): NodeRoot {
+/** `shell`: runs the program in place of sh. Of busybox its tools come before those of this computer. */
+export function nodeRoot(shell = 'sh'): NodeRoot {
   const directory = mkdtempSync(path.join(tmpdir(), 'croft-node-'))
   const at = (file: string) => path.join(directory, file)
   const write = (file: string, content: string, mode = 0o644) => {
     mkdirSync(path.dirname(at(file)), { recursive: true })
+    rmSync(at(file), { force: true })
     writeFileSync(at(file), content)
     chmodSync(at(file), mode)
   }
   const program = '/usr/local/lib/croft/node'
   write(program, NODE_PROGRAM_TEXT, 0o755)
+  mkdirSync(at('/test-bin'))
+  if (shell.endsWith('busybox'))
+    for (const name of spawnSync(shell, ['--list'], { encoding: 'utf8' }).stdout.trim().split('\n'))
+      symlinkSync(shell, at(`/test-bin/${name}`))
   write('/test-bin/systemctl', SYSTEMCTL, 0o755)
   write('/test-bin/systemd-run', SYSTEMD_RUN, 0o755)
   for (const name of ['ip', 'umount', 'iptables-save', 'ip6tables-save', 'iptables-restore', 'ip6tables-restore'])
@@ -92,7 +107,7 @@ export function nodeRoot(): NodeRoot {
     calls: () => (existsSync(at('calls')) ? readFileSync(at('calls'), 'utf8') : ''),
     remove: () => rmSync(directory, { recursive: true, force: true }),
     async ask(words, input) {
-      const { stdout, stderr } = await run(at(program), words, input ?? '', directory)
+      const { stdout, stderr } = await run(shell, at(program), words, input ?? '', directory)
       const lines = stdout.trim().split('\n')
       if (lines.length !== 1) throw new Error(`more than one line: ${stdout} ${stderr}`)
       return JSON.parse(lines[0] ?? '') as Record<string, unknown>
@@ -101,13 +116,15 @@ export function nodeRoot(): NodeRoot {
 }
 
 function run(
+  shell: string,
   program: string,
   words: readonly string[],
   input: string,
   root: string,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn('sh', [program, ...words], { env: { CROFT_ROOT: root, PATH: process.env.PATH } })
+    const before = shell.endsWith('busybox') ? ['sh'] : []
+    const child = spawn(shell, [...before, program, ...words], { env: { CROFT_ROOT: root, PATH: process.env.PATH } })
     let [stdout, stderr] = ['', '']
     child.stdout.on('data', (chunk) => {
       stdout += chunk
