@@ -46,8 +46,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'src/engine/create.ts createEngine',
   'src/kubernetes/client.ts createKubernetesClient',
   'src/kubernetes/informer.ts createInformer',
-  'src/lib/http1-response.ts readResponse',
-  'src/lib/tls-wire.ts openTlsWire',
   'src/main/controller.ts openController',
   'src/operator/cluster-source.ts createClusterSource',
   'src/operator/leases.ts createLeases',

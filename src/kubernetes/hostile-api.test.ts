@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
-import { Http1Error, readResponse } from '../lib/http1-response.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { seededRandom } from '../lib/random.ts'
 import { type Wire, WireFailure, type WireResponse } from '../lib/wire.ts'
@@ -107,14 +106,6 @@ test('[S-46] words of an error are cleaned and cut before anybody sees them', as
   assert.ok(asked.is === 'error')
   assert.ok(asked.refusal.message.length <= LIMITS.foreignTextLength + 500)
   assert.ok(![...asked.refusal.message].some((letter) => letter < ' ' && letter !== '\n'))
-})
-
-test('[S-46] a body without an end is cut at its bound by the wire itself', () => {
-  const reader = readResponse(10_000)
-  reader.push(Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'))
-  assert.throws(() => {
-    for (let at = 0; at < 100; at++) reader.push(Buffer.from(`400\r\n${'x'.repeat(0x400)}\r\n`))
-  }, Http1Error)
 })
 
 test('[S-54] pages that are each as large as an answer may be end at the bound of a list', async () => {

@@ -181,6 +181,45 @@ describe('openTlsWire', () => {
     await wire.close()
   })
 
+  const whole = 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx'
+  for (const [why, text, reused] of [
+    ['HTTP/1.1 by itself', whole, true],
+    ['chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n', true],
+    ['HTTP/1.0', whole.replace('1.1', '1.0'), false],
+    ['HTTP/1.0 with keep-alive', whole.replace('1.1', '1.0').replace('\r\n', '\r\nConnection: keep-alive\r\n'), true],
+  ] as const)
+    it(`uses the connection again? ${why}: ${reused}`, async () => {
+      const server = await listen((_request, socket) => socket.write(text))
+      const wire = openTlsWire({ ...server, maxSockets: 1, timeouts })
+      for (let at = 0; at < 3; at++) assert.equal((await wire.send(GET)).body, 'x')
+      assert.equal(server.connections(), reused ? 1 : 3)
+      await wire.close()
+    })
+
+  for (const [why, wait] of [
+    ['in the same breath', 0],
+    ['after the request has its answer', 20],
+  ] as const)
+    it(`[S-46] an answer that nobody asked for, sent ${why}, is never taken for that of the next request`, async () => {
+      const server = await listen((request, socket) => {
+        const answer = json(`"${/ \/(\w+) /.exec(request)?.[1]}"`)
+        const forged = json('"forged"')
+        if (wait === 0) socket.write(answer + forged)
+        else {
+          socket.write(answer)
+          setTimeout(() => socket.write(forged), wait)
+        }
+      })
+      const wire = openTlsWire({ ...server, maxSockets: 1, timeouts })
+      for (const path of ['a', 'b', 'c']) {
+        const answered = await wire.send({ ...GET, path: `/${path}` }).catch((error: unknown) => error)
+        if (!(answered instanceof WireFailure)) assert.equal((answered as { body: string }).body, `"${path}"`)
+        await new Promise((resolve) => setTimeout(resolve, 3 * wait))
+      }
+      assert.equal(server.connections(), 3)
+      await wire.close()
+    })
+
   it('says that nothing was sent when nobody listens', async () => {
     const server = createTcpServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -194,7 +233,7 @@ describe('openTlsWire', () => {
 
   it('says that it may have been seen when the connection breaks or no answer comes', async () => {
     const silent = await listen(() => {})
-    const slow = openTlsWire({ ...silent, maxSockets: 1, timeouts: { connectMs: 2_000, requestMs: 50 } })
+    const slow = openTlsWire({ ...silent, maxSockets: 1, timeouts: { connectMs: 2_000, requestMs: 500 } })
     const late = await failureOf(slow.send({ ...GET, method: 'POST', body: 'a=b' }))
     assert.deepEqual([late.sent, late.code], ['maybe', 'ETIMEDOUT'])
 
@@ -205,7 +244,7 @@ describe('openTlsWire', () => {
 
   it('a request that waited for a free connection until its time was up was not sent', async () => {
     const silent = await listen(() => {})
-    const wire = openTlsWire({ ...silent, maxSockets: 1, timeouts: { connectMs: 2_000, requestMs: 60 } })
+    const wire = openTlsWire({ ...silent, maxSockets: 1, timeouts: { connectMs: 2_000, requestMs: 500 } })
     const [first, second] = await Promise.all([failureOf(wire.send(GET)), failureOf(wire.send(GET))])
     assert.equal(first.sent, 'maybe')
     assert.equal(second.sent, 'no')

@@ -24,7 +24,6 @@ import { readKubeconfig } from '../../src/kubernetes/kubeconfig.ts'
 import { recordsOf } from '../../src/kubernetes/objects.ts'
 import { holds } from '../../src/lib/cel.ts'
 import { foreignPattern, PatternRefused } from '../../src/lib/foreign-pattern.ts'
-import { Http1Error, readResponse } from '../../src/lib/http1-response.ts'
 import type { ObservedResource } from '../../src/model/resource.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { readFiles } from '../../src/source/files/read-files.ts'
@@ -346,27 +345,6 @@ export const PARSERS: readonly Parser[] = [
     name: 'kubeconfigs',
     words: [...YAML, 'clusters:\n', 'contexts:\n', 'users:\n', 'current-context: '],
     read: (text) => readKubeconfig(text),
-  },
-  {
-    name: 'HTTP answers',
-    words: [
-      'HTTP/1.1 200 OK\r\n',
-      'content-length: ',
-      '5\r\n',
-      'transfer-encoding: chunked\r\n',
-      '\r\n',
-      'ffffffff\r\n',
-      '0\r\n',
-      ':',
-      ' ',
-      '\n',
-      'a'.repeat(200),
-    ],
-    read(text) {
-      const reader = readResponse(10_000)
-      return reader.push(Buffer.from(text, 'latin1')) ?? reader.end()
-    },
-    refuses: [Http1Error],
   },
   {
     name: 'answers of guest agents',
