@@ -104,8 +104,8 @@ export async function actOn(
 const RESTARTING: ReadonlySet<string> = new Set(['reboot', 'shutdown', 'insert'])
 
 /**
- * Machines that we restarted and that are not back yet. What ended in this very pass is in no record yet, and its machine as
- * much down as a moment ago. One that is declared no more does not come back, and nothing waits for it.
+ * Counts machines that croft restarted and that are not back. One whose step ended in this pass counts too, since its
+ * record does not show that yet. One that is no longer declared does not: it need not come back.
  */
 function restarting(
   { resources }: Estate,
@@ -126,7 +126,7 @@ function isAway(record: ResourceRecord | undefined, nowMs: number): boolean {
   return !isTrue(record.conditions, 'Ready') && nowMs - effect.atMs < LIMITS.restartGraceMs
 }
 
-/** What ended and what was begun in this pass, by resource, in this order. */
+/** Returns what ended and what started in this pass, by resource, in this order. */
 export function gather(
   ended: ReadonlyMap<ResourceKey, Happening>,
   attempts: readonly Attempt[],

@@ -57,10 +57,10 @@ export async function journalled(
   try {
     outcome = await perform()
   } catch (error) {
-    // Whether it happened nobody knows: the next pass looks.
+    // The result is unknown: the next pass observes it.
     outcome = { result: 'unclear', message: `croft failed in the middle: ${causeOf(error)}` }
   }
-  // What a task of a cluster or a Power comes to is seen in the world; of a thing it is asked.
+  // A task on a cluster or a Power shows its result in the world; only the task itself shows a thing's.
   if (outcome.result === 'started' && intention.step.about === undefined)
     await store.noteTask(epoch, intention.id, outcome.taskId)
   else if (outcome.result !== 'unclear') await store.settle(epoch, intention.id)

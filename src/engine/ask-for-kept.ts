@@ -8,8 +8,8 @@ import { type FactsByConnection, readDetails } from './connection-facts.ts'
 import { isItsTurn } from './readiness.ts'
 
 /**
- * Asks the agents of machines that have read an address in a seed and of which nobody remembers it, as after a loss of the
- * store: no configuration shows it, and a plan by another one would renumber them. Answers whether any was asked.
+ * Asks the agents of machines whose seed had an address that no record holds, as after a loss of the store: no
+ * configuration shows it, and a plan with another address would renumber them. Reports whether it asked any.
  */
 export async function askForKept(
   { resources }: Estate,
@@ -32,7 +32,7 @@ export async function askForKept(
       return isItsTurn(facts.memory, externalId, nowMs)
     })
     await inParallel(silent.slice(0, LIMITS.addressLooks), facts.connection.limits.reads, async ({ externalId }) => {
-      // A machine that nobody may ask keeps nobody from planning. A survey may not have heard yet that it runs.
+      // A machine that cannot be asked must not stop the plan. Its survey may be too old to show that it runs.
       await ifObserved(() => readDetails(facts, externalId, { power: true, agent: true }, signal))
     })
     asked ||= silent.length > 0

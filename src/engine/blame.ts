@@ -11,8 +11,8 @@ import type { Observation } from './observation.ts'
 const SECOND_MS = 1_000
 
 /**
- * Who moved what has just been seen to have drifted. Asked once, when it is first seen, and before anything is done
- * about it: afterwards our own correction would be the newest task. What ended before it was last in force is ours.
+ * Finds who changed what has drifted. Reads the tasks once, when a drift is first seen and before it is corrected: then
+ * croft's own correction would be the newest task. A task from before the last match is croft's own.
  */
 export async function blame(
   { plan, factsByConnection }: Pick<Observation, 'plan' | 'factsByConnection'>,
@@ -46,7 +46,7 @@ export async function blame(
     try {
       return await facts.session.hosts?.recentTasks(seen, sinceMs, until)
     } catch (error) {
-      // The drift is there whether or not somebody can be named for it.
+      // The drift is reported even if its author is unknown.
       if (error instanceof ObservationFailed) return undefined
       throw error
     }

@@ -17,21 +17,21 @@ export interface ConnectionFacts {
   readonly connection: Connection
   readonly session: Session
   readonly survey: Survey
-  /** Creations that nobody finishes any more. */
+  /** Abandoned creations: their task ended and nothing will resume them. */
   readonly deserted: ReadonlySet<string>
-  /** The survey's resources by external id: looked up once for every guest that is read closely. */
+  /** The survey's resources by external id, as an index for close looks. */
   readonly seen: ReadonlyMap<string, ObservedResource>
   readonly looks: DetailCache
   readonly memory: ConnectionMemory
   readonly close: Map<string, ObservedResource>
-  /** New guests that were not read and count as their creation said. */
+  /** New guests that were not read and are assumed to match their creation request. */
   readonly asMade: Map<string, ObservedResource>
   readonly gone: Set<string>
   readonly lists: Map<string, readonly ObservedResource[]>
   readonly probes: Map<string, 'free' | 'taken'>
   /** Ids that were there once and are believed to be free because they were a moment ago. */
   readonly believed: Set<string>
-  /** What was asked for and could not be read, with the words of whoever was asked. */
+  /** Facts that could not be read, with the API's error. */
   readonly failed: Map<string, string>
 }
 
@@ -164,8 +164,8 @@ async function listFor(
 }
 
 /**
- * Where a survey shows every guest, an id that it does not show is free, unless something of ours was there before. An
- * answer holds for a while: should somebody take the id meanwhile, the creation is refused and another one is chosen.
+ * Reports whether an id is free. If a survey shows every guest, a missing id is free, unless it held something of ours.
+ * The answer is cached briefly: if the id is taken meanwhile, the creation is refused and another id is chosen.
  */
 async function isFree(
   { session, memory, survey, believed }: ConnectionFacts,
@@ -188,7 +188,7 @@ async function isFree(
   return free
 }
 
-/** Asked once for all who want to know; what could not be answered is asked anew next time. */
+/** Reads it once for all callers. An error is not cached. */
 async function everythingSeen(memory: ConnectionMemory): Promise<boolean> {
   try {
     return (await memory.everything?.is) === true

@@ -33,18 +33,18 @@ export interface ConnectionMemory {
   readonly free: Map<string, number>
   /** When a list was last read in which an earlier creation of an id had left nothing behind, by id and list. */
   readonly bare: Map<string, Map<string, number>>
-  /** Guests that we have just made and nobody has started: a survey does not know their power yet. */
+  /** Guests that we have just made and that were never started: a survey does not know their power yet. */
   readonly born: Set<string>
-  /** Guests whose creation this process has sent, each with the words of it, where the creation is all there is to do. */
+  /** Guests whose creation this process requested, with the request if the creation is the only step. */
   readonly begun: Map<string, string | undefined>
-  /** Those of them that were made so, and that nobody has touched since. */
+  /** Guests among them that were created so and not changed since. */
   readonly made: Map<string, Made>
-  /** Words of creations of which one was read, or was to be; and those of which one was read and is as declared. */
+  /** Creation requests: `sampled` if one result was read back, `proved` if it matched the declaration. */
   readonly sampled: Set<string>
   readonly proved: Set<string>
-  /** Since when a guest has shown nothing but the lock of its creation, with nobody at work on it. */
+  /** Since when a guest has shown only the lock of its creation, without a task. */
   readonly idle: Map<string, number>
-  /** Agents that are waited for: since when, and when they were last asked. */
+  /** Agents that croft waits for: since when, and when it last asked. */
   readonly waited: Map<string, { readonly sinceMs: number; readonly askedMs: number }>
 }
 
@@ -78,10 +78,10 @@ interface Open {
 
 /** The open sessions of an engine, each with what it remembers and its present trouble. */
 export interface Connections {
-  /** Opens on first use; opens anew when the declaration of the connection has changed. */
+  /** Opens the connection on first use, and reopens it when its declaration has changed. */
   open(connection: Connection): Promise<Open>
   trouble(name: string): ConnectionTrouble | undefined
-  /** Notes trouble; the next look is put off, longer each time. */
+  /** Records trouble and delays the next look, longer each time. */
   troubled(name: string, refusal: Refusal): ConnectionTrouble
   healed(name: string): void
   close(): Promise<void>

@@ -67,7 +67,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const tried = new Set<ResourceKey>()
   let suspicious = 0
 
-  /** Since when we know of what others began, by the clock that nobody sets. */
+  /** When this process first saw each effect of another one, on the monotonic clock. */
   const firstSeen = new Map<string, number>()
   const knownFor: KnownFor = (intention) => {
     if (intention.epoch === epoch) return undefined
@@ -211,7 +211,7 @@ export function createEngine(deps: EngineDeps): Engine {
   return engine
 }
 
-/** The checks of an upgrade reach whatever the estate reaches, not the network alone. */
+/** An upgrade's checks use all ways of the estate, not only the network. */
 function withChecks(load: () => Promise<ClusterTools>, ask: CheckWays['network']): () => Promise<ClusterTools> {
   return async () => {
     const tools = await load()

@@ -2,8 +2,8 @@ import { LIMITS } from '../lib/limits.ts'
 import { isUnattended, type RemoteTask, type Survey } from '../model/resource.ts'
 
 /**
- * Guests that have shown nothing but the lock of their creation for a while, with nobody at work on them. `since` says when
- * each was first seen so, and is brought up to date.
+ * Returns guests that have shown only the lock of their creation for a while, without a task. `since` holds when each
+ * was first seen so, and is updated.
  */
 export function desertedIn(survey: Survey, since: Map<string, number>): ReadonlySet<string> {
   const idle = survey.resources.filter((seen) => isUnattended(seen, survey))

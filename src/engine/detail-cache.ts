@@ -68,9 +68,9 @@ function isLate(before: ObservedResource, atMs: number): boolean {
 }
 
 /**
- * May this be done on the strength of what was last read? A step that carries the version it was decided on is refused
- * where that is no longer the one. A guest that is to be deleted was read a moment ago, and the survey of this pass,
- * which shows its mark, its lock and its host, has shown no change since. Anything else is read in the pass that does it.
+ * Reports whether the last close look is good enough for a step. If the step carries the version that was read, the API
+ * refuses a stale one. A guest to delete was read a moment ago, and this pass's survey, with its mark, lock and host,
+ * shows no change since. All else must be read in this pass.
  */
 export function isGoodFor(step: Step, observed: ObservedResource | undefined, passStartedMs: number): boolean {
   if (observed?.close === undefined) return true
@@ -80,8 +80,8 @@ export function isGoodFor(step: Step, observed: ObservedResource | undefined, pa
 }
 
 /**
- * Drops the oldest few close looks, so that they are read anew in this pass: a change of configuration through the
- * system's own page leaves nothing in a survey by which it could be seen. The answer: their ids.
+ * Drops the oldest close looks and returns their ids, so that this pass reads them again: a survey does not show a
+ * change of configuration through the system's own page.
  */
 export function forgetForSweep(
   facts: { readonly looks: DetailCache; readonly close: Map<string, ObservedResource> },

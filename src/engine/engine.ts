@@ -29,15 +29,15 @@ export interface EngineDeps {
   readonly clusters?: () => Promise<ClusterTools>
   /** What switches hosts and puts workloads to sleep; without it an estate with a Power cannot be kept. */
   readonly power?: () => Promise<PowerDriver>
-  /** Asks what a health check asks over the network; without it nobody can. */
+  /** Runs health checks over the network. Absent: they give no result. */
   readonly network?: ProbeFunction
-  /** The first pass tries again what had stalled: a person asked for it. */
+  /** The first pass retries what had stalled: a person asked for it. */
   readonly retryStalled?: boolean
-  /** The epoch that the caller has begun on this store and shares with the engine. Without it the engine begins one. */
+  /** The epoch that the caller has started on this store and shares with the engine. Absent: the engine starts one. */
   readonly epoch?: number
-  /** Others that write to this store have clocks of their own: what they began is as old as we have known of it. */
+  /** Other clocks write to this store: the age of their effects counts from when we first saw them. */
   readonly otherClocks?: boolean
-  /** Other judgements of what a pass may do without: tests plant mistakes in them. */
+  /** Replaces the rules for quiet passes: tests plant mistakes in them. */
   readonly quietRules?: QuietRules
 }
 
@@ -56,13 +56,13 @@ export interface PassReport {
   readonly settled: boolean
   /** A command is at work on a cluster that it holds: nothing to do here, and worth watching. */
   readonly operated?: boolean
-  /** Nothing that the last pass stood on has changed: its plan and its records still hold, and nothing was planned anew. */
+  /** No input of the last pass has changed: its plan and records still hold, and nothing was planned. */
   readonly unchanged?: true
-  /** When to look again. */
+  /** Delay until the next look. */
   readonly lookAgainMs: number
-  /** What each connection that could be seen has shown. */
+  /** The surveys of all reachable connections. */
   readonly surveys?: readonly Survey[]
-  /** What is known from close looks, by connection and external id: the engine's own, as it stands when it is asked. */
+  /** The engine's live map of close looks, by connection and external id. */
   readonly looks?: ReadonlyMap<string, ReadonlyMap<string, ObservedResource>>
 }
 
@@ -78,13 +78,13 @@ export interface PassOptions {
   /** Only these are touched; everything is looked at as always, so that the guards see the whole. */
   readonly only?: ReadonlySet<ResourceKey>
   /**
-   * How many of the oldest close looks of each connection are forgotten first, and so read anew: in time every field of
-   * everything is compared again, at a bounded price for each pass.
+   * How many of the oldest close looks of each connection to drop and so read again: over time every field is compared
+   * again, at a bounded price for each pass.
    */
   readonly sweep?: number
-  /** Called before the first call of an action that stands on consents. */
+  /** Called before the first call of an action that needs consents. */
   opens?(consents: readonly Consent[]): Promise<void>
-  /** Connections that could not be reached for so long that nobody waits for them: the rest may be settled. */
+  /** Connections that were unreachable for so long that the pass no longer waits for them: the rest may be settled. */
   readonly givenUp?: ReadonlySet<string>
 }
 
@@ -100,22 +100,19 @@ export interface Engine {
       readonly signal: AbortSignal
       readonly deadlineMs?: number
       readonly onPass?: (report: PassReport) => void
-      /**
-       * The answer of `plan` for this estate, where nobody had time to think about it: the first pass performs it without
-       * another look while it is young.
-       */
+      /** The plan of this estate, if it was made a moment ago: the first pass performs it without another look. */
       readonly shown?: Plan
-      /** The plan that a person agreed to: what it could not say of a cluster is left to the next plan. */
+      /** The plan that a person agreed to: what it did not show about a cluster waits for the next plan. */
       readonly agreed?: Pick<Plan, 'clusters'>
-      /** A person waits: a connection that does not answer from the beginning on is left out after a few tries. */
+      /** A person waits: a connection that never answered is skipped after a few tries. */
       readonly givesUp?: true
     },
   ): Promise<Settlement>
   /** What an operation on a cluster needs to know of its machines, and the ways into them. Undefined: not declared. */
   surroundings(estate: Estate, cluster: string, signal: AbortSignal): Promise<ClusterSurroundings | undefined>
-  /** Asks a HealthCheck of the estate once, by name and by whatever way leads there. */
+  /** Runs a HealthCheck of the estate once, by name and by any way that leads there. */
   readonly askCheck: AskCheck
-  /** The way to the API of a cluster, for what people look up there. */
+  /** The way to a cluster's API, for lookups by people. */
   readonly kubernetes?: DriverDeps['kubernetes']
   close(): Promise<void>
 }

@@ -39,7 +39,7 @@ function mapsAsLists(_key: string, value: unknown): unknown {
   return value instanceof Map ? [...value] : value
 }
 
-/** Does its API answer, and are all nodes ready? Whoever may not list nodes knows only the first. */
+/** Reports whether its API answers and all nodes are ready. Without the right to list nodes only the first is known. */
 export async function askExisting(
   connection: Connection,
   clusters: ExistingClusters,

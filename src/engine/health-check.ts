@@ -36,7 +36,7 @@ export interface CheckWays {
 /** Asks a HealthCheck by its name. Never rejects, and takes no longer than the check allows. */
 export type AskCheck = (name: string, seen: CheckFacts, signal: AbortSignal) => Promise<ProbeAnswer>
 
-/** Asks HealthChecks once, each bounded by its own timeout: that nobody answers is an answer. */
+/** Runs HealthChecks once, each with its own timeout: no answer is a result. */
 export function checkAsker(ways: CheckWays): AskCheck {
   return async (name, seen, signal) => {
     const check = seen.estate.checks?.get(name)
@@ -55,7 +55,7 @@ export function checkAsker(ways: CheckWays): AskCheck {
 
 export const nobodyAsks: ProbeFunction = async () => unknown('this process cannot run such a check')
 
-/** Asks questions that are no HealthCheck, about whatever the estate of the moment reaches. May reject. */
+/** Runs probes that are no HealthCheck, about anything that the current estate reaches. May reject. */
 export function probeAsker(ways: CheckWays, current: () => Estate | undefined): ProbeFunction {
   return async (probe, signal) => {
     const estate = current()

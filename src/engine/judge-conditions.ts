@@ -5,7 +5,7 @@ import { conditionOf, isTrue, withCondition } from './conditions.ts'
 import type { Failures } from './judge-failures.ts'
 import type { ResourcePass } from './resource-pass.ts'
 
-/** A connection that answers again within this time changes nobody's conditions. */
+/** A connection that answers again within this time changes no conditions. */
 const UNSEEN_GRACE_MS = 30_000
 
 export function judgeConditions(
@@ -63,10 +63,10 @@ function ready(one: ResourcePass): ConditionState {
   return { status: 'False', reason: 'Absent', message: 'it is not there' }
 }
 
-/** After one of these the machine has to show anew that it is Ready. */
+/** After one of these verbs the machine has to become Ready again. */
 const POWER_VERBS: ReadonlySet<string> = new Set(['start', 'shutdown', 'stop', 'reboot', 'delete'])
 
-/** The one word that `croft get` shows. */
+/** Returns the status word that `croft get` shows. */
 export function statusWord(one: ResourcePass, conditions: readonly Condition[], failures: Failures): string {
   if (one.entry.action.do === 'forget') return 'Orphaned'
   if (failures.stalled) return 'Stalled'

@@ -55,7 +55,7 @@ function noEffect(step: Step): Refusal {
   }
 }
 
-/** The same call again, whatever version of the configuration it was based on. */
+/** Identifies a call regardless of the configuration version that it was based on. */
 function signatureOf(step: Step): string {
   const { method, path, params } = shownCall(step)
   const { digest: _, ...sent } = params

@@ -26,7 +26,7 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
   // An id that was only planned is not remembered: it would be mistaken for one that was used.
   const used = one.present || one.happenings.length > 0
   const created = one.happenings.some((h) => h.what !== 'failed' && MAKING_VERBS.has(h.step.verb))
-  // What is made anew is another thing than the one that was seen before.
+  // A recreated thing is another one than was seen before.
   const externalId = used ? (one.entry.externalId ?? before.externalId) : before.externalId
   const isSamePlace = before.connection === one.entry.connection && before.externalId === externalId
   const knownMs = created || removedByUs || !isSamePlace ? undefined : before.seenMs
@@ -109,7 +109,7 @@ function attemptAfter(
   return whole === true || (isRemoved && entry.action.do !== 'create') ? undefined : open
 }
 
-/** Which generation was last seen in force, and since when the world has moved away from it. */
+/** Returns which generation was last seen applied, and since when the world differs from it. */
 function driftOf(
   { entry, generation, seen, driftBy }: ResourcePass,
   before: ResourceRecord,

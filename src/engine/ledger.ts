@@ -17,14 +17,14 @@ import type { Happening } from './resource-pass.ts'
 /** What the store remembers, brought up to date with what the survey shows of effects in flight. */
 export interface UpToDate {
   readonly ledger: Ledger
-  /** How effects ended that were begun in earlier passes. */
+  /** Results of effects that started in earlier passes. */
   readonly ended: ReadonlyMap<ResourceKey, Happening>
   readonly findings: Findings
-  /** Steps on clusters, of Powers and of operations that were begun earlier and may still arrive. */
+  /** Steps on clusters, of Powers and of operations that started earlier and may still arrive. */
   readonly unsure: readonly CoordinatedIntention[]
 }
 
-/** What the store remembers, as it stands there. */
+/** A snapshot of what the store remembers. */
 export interface StoredLedger {
   readonly ledger: Ledger
   readonly steps: readonly CoordinatedIntention[]
@@ -136,7 +136,7 @@ export async function bringUpToDate(
         if (end?.what === 'succeeded' && intention.step.verb === 'create') noteMade(intention, end, facts)
         // The survey may be older than the end of it.
         if (end?.what === 'succeeded' && isGone(intention, facts)) facts.gone.add(intention.externalId)
-        // What failed is judged at the end of this pass: until then nobody can say whether to try again.
+        // A failure is judged at the end of this pass: until then the retry is undecided.
         if (end?.what === 'failed') intentions.set(intention.key, intention)
         close(intention, facts)
         break
@@ -175,14 +175,14 @@ export async function bringUpToDate(
 function noteMade({ externalId, step }: ThingIntention, end: Happening, { memory, survey }: ConnectionFacts): void {
   memory.born.add(externalId)
   const words = memory.begun.get(externalId)
-  // Whatever it was warned of may be in the configuration.
+  // A warning may mean a changed configuration.
   if (words === undefined || ('warned' in end && end.warned !== undefined)) return
   memory.made.set(externalId, { step, words, atMs: survey.atMs })
 }
 
 /**
- * The id of a creation stays known when its intention is gone. The survey was made before its end was heard of, or the
- * call may still be on its way: without the id, what it makes would be taken for a stranger's and made a second time.
+ * The id of a creation stays known after its intention is settled. The survey may predate its end, or the call may
+ * still be on its way: without the id, its guest would look foreign and be created a second time.
  */
 function withId(record: ResourceRecord | undefined, intention: ThingIntention): ResourceRecord {
   const { key, uid, connection, generation, externalId, host, atMs } = intention

@@ -5,8 +5,8 @@ import type { FactsByConnection } from './connection-facts.ts'
 import type { ConnectionMemory, Made } from './connections.ts'
 
 /**
- * Learns from what was read of new guests: where nothing is to be done about one, others that were made with the same words
- * on its host count as their creations said, and are not read. Answers the connections on which more do than before.
+ * Learns from new guests that were read: if one needs no change, guests of the same request and host are assumed to
+ * match too and are not read. Returns the connections with additional such guests.
  */
 export function learnAlike({ entries }: Plan, factsByConnection: FactsByConnection): readonly string[] {
   const taught: string[] = []

@@ -37,13 +37,13 @@ export interface Observation {
   readonly plan: Plan
   readonly worlds: ReadonlyMap<string, World>
   readonly factsByConnection: FactsByConnection
-  /** As Powers let it be, and with what the history of its sources says of things that are declared no more. */
+  /** With the power that Powers allow, and with the history of things that are no longer declared. */
   readonly estate: Estate
-  /** New machines that are read while others are begun, by connection: the next pass decides about them. */
+  /** New machines to read while others are created, by connection: the next pass decides about them. */
   readonly later: MissingFacts
 }
 
-/** The connections of an estate: what was seen of each, and those that could not be seen. */
+/** The connections of an estate: facts of each, and those that could not be surveyed. */
 export interface Surveyed {
   readonly factsByConnection: FactsByConnection
   readonly unseen: ReadonlyMap<string, ConnectionTrouble>
@@ -66,7 +66,7 @@ export async function surveyAll(
         return
       }
       const { session, ...known } = await connections.open(connection)
-      // What its driver does not keep is refused by the plan; nobody looks for it.
+      // The plan refuses types that the driver does not support, so they are not read.
       const wanted = estate.resources.filter(
         (resource) => resource.connection === connection.name && rules.get(resource.driver)?.keeps(resource) === true,
       )
@@ -85,8 +85,8 @@ export async function surveyAll(
 }
 
 /**
- * Plans, looks at what the plan lacks, and plans again until it lacks nothing that looking can bring. Whatever begins
- * now is decided on looks that are good enough for it; what must wait for its turn is not read meanwhile.
+ * Plans, reads the facts that the plan lacks, and plans again until reading cannot help. What starts now is decided on
+ * sufficiently fresh looks; what must wait for its turn is not read meanwhile.
  */
 export async function observeAndPlan(
   input: Omit<PlanInput, 'worlds'>,
@@ -142,9 +142,9 @@ export async function observeAndPlan(
 }
 
 /**
- * Reads what was put off. Nobody has started new machines: what is read now and what the next survey shows agree. What
- * leaves is asked whether it runs, in one list for each host: the next pass then has all that it needs of it. Of what
- * leaves as much is read as there is time for, and the rest in the next pass.
+ * Reads what was put off. New machines are off, so this read and the next survey agree. The power of leaving guests is
+ * read in one list per host, so that the next pass has all it needs. If time runs out, the rest is read in the next
+ * pass.
  */
 export async function readLater(
   { later, factsByConnection, estate }: Observation,
@@ -175,8 +175,8 @@ function worldsAnew(names: readonly string[], factsByConnection: FactsByConnecti
 }
 
 /**
- * Reads every guest that has not been read yet, ours or not, and asks those that run for their addresses: before one more
- * machine comes with an address of its own. What was read is remembered, so this costs something once.
+ * Reads every unread guest, ours or not, and asks those that run for their addresses, before a machine with a fixed
+ * address is created. The results are remembered, so this costs something once.
  */
 async function askForAddresses(
   { resources }: Estate,
@@ -194,13 +194,13 @@ async function askForAddresses(
       return known === undefined || (power === 'running' && type === 'vm' && known.agent === undefined)
     })
     await inParallel(unasked.slice(0, LIMITS.addressLooks), facts.connection.limits.reads, async (observed) => {
-      // Whom nobody may ask keeps nobody from being made.
+      // A guest that cannot be asked must not stop the creation of others.
       await ifObserved(() => readDetails(facts, observed.externalId, { agent: observed.power === 'running' }, signal))
     })
   }
 }
 
-/** Asks the hosts to which machines with fixed addresses are to come who has these addresses there. */
+/** Asks hosts which fixed addresses of planned machines are in use there. */
 async function askHosts(
   making: readonly Resource[],
   factsByConnection: FactsByConnection,

@@ -57,26 +57,26 @@ export interface ObserveOptions {
   /** A person asked for another try of what stalled, and these had theirs. */
   readonly retryStalled: boolean
   readonly tried?: ReadonlySet<ResourceKey>
-  /** How many of the oldest close looks of each connection are read anew. */
+  /** How many of the oldest close looks of each connection to read again. */
   readonly sweep?: number
-  /** What the plan that a person agreed to could not say of clusters. */
+  /** What the plan that a person agreed to did not show about clusters. */
   readonly unforeseen?: PlanInput['unforeseen']
-  /** What of a plan begins now: only that is worth a fresh look. Everything, when nobody says. */
+  /** Returns the part of a plan that starts now: only that needs fresh looks. By default everything. */
   begins?(plan: Plan, ground: Pick<Ground, 'estate' | 'ledger' | 'ended'>): readonly PlanEntry[]
 }
 
-/** What the surveys and the store show at the beginning of a pass. */
+/** What the surveys and the store show at the start of a pass. */
 export interface Glance {
   readonly startedMs: number
   /** With drills and former hosts. */
   readonly declared: Estate
   readonly surveyed: Surveyed
   readonly remembered: StoredLedger
-  /** Close looks that were dropped to be read anew, by connection. */
+  /** Close looks that were dropped to be read again, by connection. */
   readonly swept: ReadonlyMap<string, readonly string[]>
 }
 
-/** The machines of an estate as they were seen, before anything is decided. */
+/** The machines of an estate as observed, before any decision. */
 interface Ground {
   readonly startedMs: number
   readonly surveyed: Surveyed
@@ -84,17 +84,17 @@ interface Ground {
   /** The store had never finished a complete pass. */
   readonly fresh: boolean
   readonly ledger: Ledger
-  /** How effects ended that were begun in earlier passes. */
+  /** Results of effects that started in earlier passes. */
   readonly ended: ReadonlyMap<ResourceKey, Happening>
-  /** Steps on clusters, of Powers and of operations that were begun earlier and may still arrive. */
+  /** Steps on clusters, of Powers and of operations that started earlier and may still arrive. */
   readonly unsure: UpToDate['unsure']
-  /** What was found out about intentions: for whoever may write it down. */
+  /** Findings about intentions, for a caller that may write them to the store. */
   readonly findings: Findings & Omit<Holdings, 'ledger'>
   /** With drills, former hosts, the history of what is no longer declared, and a host for every machine. */
   readonly estate: Estate
 }
 
-/** Everything that was seen and decided at one moment: what `plan` prints and a pass performs. */
+/** All that was observed and decided at one moment: `plan` prints it and a pass performs it. */
 export interface Observed extends Ground {
   /** As power lets them be. */
   readonly clusters: readonly ReachedCluster[]
@@ -106,8 +106,8 @@ export interface Observed extends Ground {
 const LATE_ROUNDS = 4
 
 /**
- * The one sequence from declared to planned. `plan`, `apply`, `run` and `rehearse` all go through it, so that what one
- * shows is what another does. It writes nothing: what is to be noted is in its answer.
+ * The one sequence from declared to planned. `plan`, `apply`, `run` and `rehearse` all use it, so that one shows what
+ * another does. It writes nothing: its result holds what must be recorded.
  */
 export async function observe(
   inGit: Estate,
@@ -192,7 +192,7 @@ async function observeOnce(
   }
 }
 
-/** Tries every secret that the plan would put in: whoever reads it must not learn from `apply` that one is missing. */
+/** Resolves every secret that the plan would use: a missing one must show in the plan, not first in `apply`. */
 async function withoutUnread(plan: Plan, resolve: ObserveDeps['resolveSecret']): Promise<Plan> {
   const unread = new Map<string, string>()
   await inParallel(secretsOf(plan), LIMITS.nodesAskedAtOnce, async (reference) => {
@@ -294,7 +294,7 @@ async function withFormerHosts(estate: Estate, store: Pick<Store, 'records'>): P
   return former.length === 0 ? estate : { ...estate, connections: [...estate.connections, ...former] }
 }
 
-/** The estate with a host for every machine that leaves it to croft. Asks how busy hosts are only when one is to be chosen. */
+/** The estate with a host for every machine that leaves it to croft. Reads how busy hosts are only before a choice. */
 async function placeAll(
   estate: Estate,
   worlds: PlanInput['worlds'],

@@ -37,23 +37,23 @@ import { failure } from './set-aside.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 import { learnWidths, notePace } from './widths.ts'
 
-/** The inputs of a pass besides the estate. */
+/** The inputs of a pass in addition to the estate. */
 export interface PassRequest
   extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep' | 'unforeseen'>,
     Pick<PassOptions, 'opens'> {
   readonly only?: ReadonlySet<ResourceKey>
-  /** What was seen and planned a moment ago, to be performed as it is. */
+  /** An observation and plan of a moment ago, to be performed as it is. */
   readonly observed?: Observed
-  /** Connections that nobody waits for any longer. */
+  /** Connections that the pass no longer waits for. */
   readonly givenUp?: ReadonlySet<string>
 }
 
-/** One pass, as its phases go through it. */
+/** The state of one pass through its phases. */
 interface Pass {
   readonly inGit: Estate
   readonly deps: PassDeps
   readonly options: PassRequest
-  /** When it looked and when it began to act, by the clock that nobody sets. */
+  /** When it looked and when it started to act, on the monotonic clock. */
   readonly lookedMs: number
   readonly actedMs: number
   readonly observed: Observed
@@ -77,7 +77,7 @@ interface PassResults {
   readonly problems: readonly Problem[]
 }
 
-/** One pass: observe, act, judge, report. One way in, one way out; whatever went wrong is in the report. */
+/** Runs one pass: observe, act, judge, report. Every failure is in the report. */
 export async function runPass(
   inGit: Estate,
   deps: PassDeps,
@@ -336,7 +336,7 @@ function withBlame(one: ResourcePass, blamed: Awaited<ReturnType<typeof blame>>)
   return driftBy === undefined ? one : { ...one, driftBy }
 }
 
-/** A cluster with a node on a connection that nobody waits for, and of which nothing else can be done. */
+/** Reports whether a cluster has a node on an abandoned connection and no step left. */
 function isOutOfReach({ declaration, decision }: ClusterPlan, { resources }: Estate, givenUp: ReadonlySet<string>) {
   if (givenUp.size === 0 || decision.steps.length > 0) return false
   const away = new Set(resources.filter(({ connection }) => givenUp.has(connection)).map(({ key }) => key))

@@ -29,10 +29,10 @@ export interface PutOff {
 }
 
 /**
- * Some machines are read after everything else, and while others begin: otherwise Proxmox waits for reads with nothing to
- * do. Those that croft has just made, for nothing depends on them in this pass; what an earlier process made is read at
- * once, as what a plan shows is what the first pass does. And those that leave, but for as many as can begin: where
- * none of these does, all are read, so that whoever holds them is shown all of them.
+ * Puts off reading some machines until everything else is read and others start, since Proxmox would wait for reads
+ * otherwise. New machines of this process: nothing depends on them in this pass. (Those of an earlier process are read
+ * at once, so that the first pass does what the plan shows.) And leaving machines, except as many as can start: if none
+ * can, all are read, so that a hold shows all of them.
  */
 export function putOff({ missing, beginning, leaving, tried, factsByConnection }: Lacking): PutOff {
   const now = new Map<string, readonly MissingFact[]>()

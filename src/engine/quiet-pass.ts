@@ -11,9 +11,9 @@ import type { QuietGround } from './quiet.ts'
 type QuietOptions = Pick<ObserveOptions, 'retryStalled' | 'unforeseen'> & { readonly only?: unknown }
 
 /**
- * Ends a pass that sees what the last one saw: the plan is a pure function, so it would be the same. It looks as closely
- * as a whole pass would: it reads anew what was swept and every list. Undefined: something is another, and the pass goes
- * on with what was read.
+ * Ends a pass whose observation equals the last one: the plan is a pure function, so it would be the same. Reads as
+ * much as a whole pass does: swept close looks and every list. Returns undefined if anything differs, and the pass
+ * continues with what was read.
  */
 export async function quietPass(
   inGit: Estate,
@@ -69,7 +69,7 @@ function standingOf(
   return { estate, seen: factsByConnection, unseen: unseen.size, records: ledger.records, inFlight }
 }
 
-/** The same looks as a whole pass takes: configurations that were dropped to be read anew, and lists, which nobody keeps. */
+/** Reads what a whole pass reads: dropped configurations, and lists, which are never cached. */
 async function readAgain(
   factsByConnection: FactsByConnection,
   swept: Glance['swept'],

@@ -72,7 +72,7 @@ const estate = { resources: [resource] } as unknown as Estate
 const entry = { key: KEY, connection: 'pve', externalId: '100', action: { do: 'nothing' } } as unknown as PlanEntry
 const plan: Plan = { entries: [entry], notes: [], problems: [] }
 
-/** Each time all of it anew: nothing is the same object, as with a second survey. */
+/** Builds all facts as new objects, as a second survey does. */
 function facts(seen: Survey = survey, look: ObservedResource = { ...guest, close }, listed = file): ObservedFacts {
   return structuredClone({
     survey: seen,

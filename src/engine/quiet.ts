@@ -22,11 +22,11 @@ export interface QuietGround {
   /** Connections that could not be seen. */
   readonly unseen: number
   readonly records: ReadonlyMap<ResourceKey, ResourceRecord>
-  /** Effects of which it is not known how they ended. */
+  /** Number of effects with an unknown result. */
   readonly inFlight: number
 }
 
-/** A pass that found everything as declared, and until when time alone changes nothing of that. */
+/** A pass that found everything as declared, and until when only time passing cannot change that. */
 export interface Quiet {
   readonly standing: QuietGround
   readonly plan: Plan
@@ -144,7 +144,7 @@ function sameSurvey(
   )
 }
 
-/** What a survey may come to hold besides. */
+/** All other fields of a survey. */
 function rest({ hosts: _h, storages: _s, resources: _r, tasks: _t, atMs: _a, ...others }: Survey): object {
   return others
 }
@@ -173,7 +173,7 @@ function sameList(before: readonly ObservedResource[] | undefined, now: readonly
 function sameLook(before: ObservedResource | undefined, now: ObservedResource): boolean {
   const [was, is]: readonly (ObservedDetails | undefined)[] = [before?.close, now.close]
   if (before === undefined || was === undefined || is === undefined) return false
-  // What was read anew may be younger than the survey.
+  // A repeated close look may be newer than the survey.
   if (was !== is && !(sameClose(was, is) && sameFields(before, now, MARKED))) return false
   return before.mark === now.mark || isDeepStrictEqual(before.mark, now.mark)
 }
@@ -182,7 +182,7 @@ function sameClose(before: ObservedDetails, now: ObservedDetails): boolean {
   return sameFields(before, now, OF_THE_MOMENT, ASKED_APART)
 }
 
-/** By all fields that either has, whatever they are: one that is new here counts until somebody says that it does not. */
+/** Compares all fields of both, so that a new field counts until it is listed as irrelevant. */
 function sameFields(
   before: object,
   now: object,
@@ -207,7 +207,7 @@ function sameRecords(before: QuietGround['records'], now: QuietGround['records']
   return true
 }
 
-/** A machine that somebody restarted has another uptime than one that has been Ready since: its agent is asked again. */
+/** Reports whether no machine restarted since it became Ready (a lower uptime means a restart). */
 function sameReadiness({ entries }: Plan, before: QuietGround, now: QuietGround, nowMs: number): boolean {
   return entries.every(({ key, connection, externalId }) => {
     const record = now.records.get(key)

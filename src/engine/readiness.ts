@@ -52,7 +52,7 @@ export async function lookForReadiness(
 /** A machine that takes long to come up is asked less and less often: many of them would keep the host from its work. */
 export function isItsTurn({ waited }: ConnectionMemory, externalId: string, nowMs: number): boolean {
   const known = waited.get(externalId)
-  // A wall clock that was set back would keep everybody waiting until it has caught up: then the wait begins anew.
+  // If the wall clock was set back, restart the wait: otherwise it would last until the clock has caught up.
   const before = known !== undefined && known.askedMs <= nowMs ? known : undefined
   const sinceMs = before?.sinceMs ?? nowMs
   const { share, longestMs } = LIMITS.agentPatience

@@ -2,25 +2,25 @@ import { wordSet } from '../lib/word-list.ts'
 import type { CoordinatedIntention, ThingIntention } from '../model/record.ts'
 import type { RemoteTask } from '../model/resource.ts'
 
-/** What is known of an effect that was begun in an earlier pass, perhaps by an earlier process. */
+/** What is known of an effect that started in an earlier pass, maybe of an earlier process. */
 export type Fate =
   | { readonly is: 'running'; readonly task: RemoteTask }
-  /** Its task has left the running set: one read tells how it ended. */
+  /** Its task has left the running set: one read shows its result. */
   | { readonly is: 'ended'; readonly taskId: string }
-  /** It may still arrive: wait before doing anything about the same thing. */
+  /** It may still arrive: wait before another call about the same thing. */
   | { readonly is: 'unsure' }
   /** Nothing of it is under way: the world's state decides what comes next. */
   | { readonly is: 'over' }
 
 /**
- * A call of which no answer came may still sit in a proxy's queue. A second create meets its own id and a second
- * configure its digest, but a late delete could hit what was made anew since.
+ * A call without an answer may still be in a proxy's queue. A second create conflicts with its own id and a second
+ * configure with its digest, but a late delete could hit a thing that was recreated since.
  */
 const LATE_MS = 40_000
 
 /**
- * Verbs whose call must not arrive after something else was done: a delete, and an upload whose file was discarded. Of a
- * cluster what would hit a node that has come back since, of a Power what would switch off a host that was woken.
+ * Verbs whose call must not arrive late: a delete, and an upload whose file was discarded. On a cluster what would hit
+ * a node that has returned since, on a Power what would switch off a host that was woken.
  */
 const NEVER_LATE = wordSet(`
   delete upload wipe-k3s delete-node delete-node-password remove-member restore-snapshot forget-db stop-host
@@ -35,8 +35,8 @@ const NAMELESS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Judges one intention by the survey's tasks. Pure. A task that another intention knows as its own is not this one's;
- * where several are about the same subject and nobody can tell whose the task is, all of them wait for it.
+ * Judges one intention by the survey's tasks. Pure. A task that another intention has recorded is not this one's. If
+ * several are about the same subject and the task's owner is unknown, all of them wait for it.
  */
 export function fateOf(
   intention: ThingIntention,

@@ -9,8 +9,8 @@ import type { Observation } from './observation.ts'
 import type { Happening } from './resource-pass.ts'
 
 /**
- * Records of things that are neither declared nor there any more. What could not be seen is not "not there"; but of a
- * cluster that Git names no more nothing is asked, and its objects are nobody's concern with it.
+ * Returns records of things that are neither declared nor existing. An unobserved thing may exist; but a cluster that
+ * Git no longer names is not observed, and its objects leave with it.
  */
 export function departed(
   estate: Estate,

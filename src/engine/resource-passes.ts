@@ -55,7 +55,7 @@ export function casesOf(
       ...(addresses === undefined || addresses.length === 0 ? {} : { addresses: addresses.join(',') }),
       ...(cluster === undefined ? {} : { cluster }),
       ...observed?.close?.facts,
-      // What has no mark is known again by its id and this name: somebody may give the id to another guest.
+      // An unmarked guest is recognised by its id and this name, since its id may be given to another guest.
       ...(resource?.policy.unmarked === true && entry.action.do === 'nothing' && observed?.name !== undefined
         ? { guest: observed.name }
         : {}),
@@ -154,7 +154,7 @@ function readinessOf(
   if (resource === undefined || observed === undefined) return { readiness: undefined }
   const close = observed.close
   if (close === undefined) {
-    // Nobody has started it: a survey that does not know its power yet says nothing against that.
+    // It was never started: a survey that does not know its power yet proves nothing else.
     const asMade = observed.asMade !== undefined && action.do === 'nothing'
     return {
       readiness: asMade

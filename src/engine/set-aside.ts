@@ -61,7 +61,7 @@ function nameIn(key: ResourceKey): string {
   return key.slice(key.lastIndexOf('/') + 1)
 }
 
-/** A cluster with its machines, which nobody else coordinates, and the objects on it. */
+/** A cluster with its machines, which no other coordinator owns, and the objects on it. */
 function partsOf(key: ResourceKey, { clusters = [], connections, resources }: Estate): readonly ResourceKey[] {
   const cluster = clusters.find((one) => one.key === key)
   if (cluster === undefined) return []

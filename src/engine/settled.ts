@@ -6,10 +6,10 @@ import type { Resource } from '../model/resource.ts'
 import { nextTaskLookMs, type Pace } from '../plan/pace.ts'
 import { isTrue } from './conditions.ts'
 
-/** The reason of a wait for something that whoever was asked could not tell. */
+/** The reason of a wait for a fact that the asked system could not give. */
 export const CANNOT_BE_READ = 'CannotBeRead'
 
-/** Nothing is under way and nothing would come of another pass until the world or Git changes. */
+/** Reports whether nothing is under way and another pass would change nothing until the world or Git changes. */
 export function isSettled(
   plan: Plan,
   records: readonly ResourceRecord[],
@@ -45,12 +45,12 @@ export function isSettled(
   })
 }
 
-/** What leaves and cannot is tried again, ever more seldom: whoever applies need not wait for that. */
+/** A failed deletion is retried with growing pauses: `apply` need not wait for that. */
 function isStalledFor(reason: string, record: ResourceRecord | undefined): boolean {
   return record?.stalledGeneration !== undefined && record.failure?.reason === reason
 }
 
-/** How often each connection was not reached since a settling began, as long as it never was. */
+/** How often each connection was unreachable since a settling started, if it never answered. */
 export type Unreached = ReadonlyMap<string, number>
 
 /**
@@ -70,14 +70,14 @@ export function countUnread(before: Unread, plan: Pick<Plan, 'entries'>): Unread
   return new Map(unread.map(({ key }) => [key, (before.get(key) ?? 0) + 1]))
 }
 
-/** Connections and things that nobody needs to wait for any longer: whoever applies is told, and the rest is done. */
+/** Returns connections and things that `apply` no longer waits for: it reports them and completes the rest. */
 export function givenUpOn(unreached: Unreached, unread: Unread): ReadonlySet<string> {
   const over = (counts: ReadonlyMap<string, number>, most: number) =>
     [...counts].flatMap(([name, passes]) => (passes >= most ? [name] : []))
   return new Set([...over(unreached, LIMITS.unreachedPasses), ...over(unread, LIMITS.unreadPasses)])
 }
 
-/** What waits, however far away, for something that a person must see to: it will not come by waiting. */
+/** Returns things that wait, even indirectly, for a person: waiting alone does not help. */
 function stuckIn(
   plan: Plan,
   resources: readonly Pick<Resource, 'key' | 'needs'>[],
@@ -111,7 +111,7 @@ export function nextLookMs(
   effects: { readonly all: number; readonly started: number },
   pace: Pace,
 ): number {
-  // What was done at once may be followed at once. What was begun takes its time: looking at once would find it so.
+  // An immediate effect allows an immediate next pass. A started task takes time, so an immediate look is useless.
   if (effects.all > effects.started) return 0
   let next: number = LIMITS.sweepIntervalMs
   if (inFlight > 0) next = Math.min(next, nextTaskLookMs(pace, inFlight))

@@ -22,12 +22,12 @@ export interface StepDeps {
   readonly store: Store
   readonly epoch: number
   readonly stepFailures: StepFailures
-  /** Steps that were begun earlier and may still arrive. */
+  /** Steps that started earlier and may still arrive. */
   readonly unsure: readonly CoordinatedIntention[]
   nextIntentionId(): string
 }
 
-/** What the hypervisor does, as part of the plan for machines. */
+/** Steps that the plan for machines performs on the hypervisor. */
 const OF_MACHINES: ReadonlySet<Step<Coordinated>['verb']> = new Set([
   'create-machine',
   'start-machine',

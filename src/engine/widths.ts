@@ -14,9 +14,9 @@ export interface Widths {
   current: Windows
   readonly full: Set<string>
   pace: Pace
-  /** From when on tasks were under way that nobody has looked at since, by the clock that nobody sets. */
+  /** Since when tasks are under way without a later look, on the monotonic clock. */
   sinceMs: number | undefined
-  /** How many tasks have been under way since then. */
+  /** How many tasks are under way since then. */
   left: number
 }
 
@@ -24,7 +24,7 @@ export function nothingLearnt(): Widths {
   return { current: new Map(), full: new Set(), pace: UNKNOWN_PACE, sinceMs: undefined, left: 0 }
 }
 
-/** When a pass looked, when it began to act, and when it ended, by the clock that nobody sets. */
+/** When a pass looked, started to act, and ended, on the monotonic clock. */
 export interface PassTimes {
   readonly lookedMs: number
   readonly actedMs: number
@@ -32,8 +32,8 @@ export interface PassTimes {
 }
 
 /**
- * Learns how fast tasks end from those that ended between the last look and this one, and how long it takes from a look
- * until the next effects have begun. What this pass began while nothing else was under way counts from its end.
+ * Learns how fast tasks end, from those that ended between the last look and this one, and how long it takes from a
+ * look until the next effects have started. If nothing else was under way, this pass's tasks count from its end.
  */
 export function notePace(
   widths: Widths,
@@ -60,7 +60,7 @@ export function learnWidths(
   factsByConnection: FactsByConnection,
 ): void {
   const connectionOf = new Map<string, string>()
-  // What is being removed is declared no more: only its record knows where it was.
+  // A thing that leaves is no longer declared: only its record has its connection.
   for (const { key, connection } of records.values()) connectionOf.set(key, connection)
   for (const { key, connection } of estate.resources) connectionOf.set(key, connection)
   for (const { admitted } of attempts) connectionOf.set(admitted.entry.key, admitted.entry.connection)

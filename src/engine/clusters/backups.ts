@@ -5,7 +5,7 @@ function backupsName(cluster: string): string {
   return `cluster-backups/${cluster}`
 }
 
-/** The backups that were last seen: when the whole cluster is lost nobody else knows where they lie and what opens them. */
+/** Reads the last observed backups: after the loss of the cluster only they show where its backups are. */
 export async function readBackups(
   store: Pick<Store, 'getValue'>,
   cluster: string,

@@ -16,11 +16,11 @@ export function boxesIn(record: ResourceRecord | undefined): ReadonlyMap<string,
   return new Map(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
 }
 
-/** What becomes of clusters that Git declares no more. */
+/** What to do with clusters that Git no longer declares. */
 export interface DepartedClusters {
-  /** Their servers are still there: they are not over, and nobody may begin them anew. */
+  /** Their servers still exist: they are not over, and must not be formed a second time. */
   readonly leaving: readonly ResourceRecord[]
-  /** Their servers are gone, and with them everything that was in etcd. Declared again, they begin anew. */
+  /** Their servers are gone, with all data of etcd. Declared again, they are formed as new clusters. */
   readonly over: readonly ResourceRecord[]
 }
 

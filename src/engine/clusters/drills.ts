@@ -22,7 +22,7 @@ export async function readDrills(store: Pick<Store, 'getValue'>, cluster: string
   return text === undefined ? {} : (JSON.parse(text) as DrillState)
 }
 
-/** The estate with the machines of the drills that are under way. When one is over its machine is declared no more. */
+/** Returns the estate with the machines of running drills. After a drill its machine is no longer declared. */
 export async function withDrills(estate: Estate, store: Pick<Store, 'getValue'>): Promise<Estate> {
   const machines: Resource[] = []
   for (const { drill, name } of estate.clusters ?? []) {
@@ -36,7 +36,7 @@ export interface DrillDeps {
   readonly store: Store
   readonly epoch: number
   readonly operator: ClusterOperator
-  /** Steps that were begun earlier and may still arrive. */
+  /** Steps that started earlier and may still arrive. */
   readonly unsure: readonly CoordinatedIntention[]
   nextIntentionId(): string
 }
@@ -49,8 +49,8 @@ export interface DrillPass {
 }
 
 /**
- * Begins a drill that is due, or takes one that is under way as far as it goes without waiting. How far it is stands in
- * the store before each step: whoever comes after a crash goes on there, and every step can be repeated.
+ * Starts a due drill, or continues a running one as far as it goes without waiting. The store holds its progress before
+ * each step: after a crash the next process continues there, and every step is idempotent.
  */
 export async function keepDrill(
   { look, surroundings, drill: reach }: ReachedCluster,

@@ -39,13 +39,13 @@ test('a box is prepared when every item is known to be in place, and waits for i
   const missing = { unprepared: 'package:curl of its HostConfig in place' }
   const blocked = { blocked: { message: 'it would be erased', allow: 'a person' } }
   assert.deepEqual(readiness(OURS, []), {})
-  // Nobody knows what an item is like that no rules compare, or that is not there.
+  // If no rules compare an item, or it does not exist, its state is unknown.
   assert.deepEqual(readiness(OURS, 'no rules'), missing)
   assert.deepEqual(readiness(undefined, []), missing)
   assert.deepEqual(readiness({ identity: { is: 'absent' } } as Identified, []), missing)
   assert.deepEqual(readiness(OURS, [{ effect: 'live' }]), missing)
   assert.deepEqual(readiness(OURS, [{ effect: 'live' }], 'restart'), { ...missing, wantsRestart: 'package:curl' })
-  // What only a person can decide is no reason to wait, but for a restart that nobody allowed; and it restarts nothing.
+  // A change that waits for a person does not delay readiness, but an unpermitted restart does.
   assert.deepEqual(readiness(OURS, [{ effect: 'live', ...blocked }], 'restart'), {})
   assert.deepEqual(readiness(OURS, [{ effect: 'restart', ...blocked }], 'restart'), missing)
 })

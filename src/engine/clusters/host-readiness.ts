@@ -61,7 +61,7 @@ export async function readHostItems(
     const facts = factsByConnection.get(resource.connection)
     const list = rules.get(resource.driver)?.listOf?.(resource)
     if (facts === undefined || list === undefined || facts.lists.has(list)) continue
-    // Where that fails the box stays one of which nothing is known.
+    // If that fails, the state of the box stays unknown.
     await ifObserved(() => readMissing(facts, [{ look: 'list', list }], signal))
   }
 }
@@ -76,7 +76,7 @@ function judged(
   const { observed } = identified.identity
   const changes = rules.diff(resource, observed, ledger.records.get(resource.key)?.details)
   if (changes.length === 0) return undefined
-  // What only a person can decide, a disk that would be erased, is no reason to wait; a restart that nobody allowed is.
+  // A change that waits for a person (erase a disk) does not delay readiness; an unpermitted restart does.
   const incomplete = changes.some(({ blocked, effect }) => blocked === undefined || effect === 'restart')
   if (changes.some(({ blocked }) => blocked !== undefined)) return { incomplete, restart: false }
   const [first] = rules.updateSteps(resource, observed, changes)

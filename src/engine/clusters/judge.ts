@@ -98,20 +98,20 @@ function boxesOf(
   return pairs.length === 0 ? {} : { [BOXES]: pairs.join(' ') }
 }
 
-/** Boxes that were there before stay when a cluster goes: of those nobody can say that they are gone. */
+/** Boxes that existed before the cluster outlive it, so their absence cannot be proven. */
 function serversOf({ spec }: ClusterPlan['declaration']): Readonly<Record<string, string>> {
   const keys = spec.servers.flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
   return keys.length === spec.servers.length ? { [SERVERS]: keys.join(' ') } : {}
 }
 
 /**
- * Nothing under way, nothing to be done, and either well or waiting for a person. Nodes that wait for their network are
- * at rest only where neither K3s nor an add-on will bring it.
+ * Reports whether the cluster is at rest: nothing to do or under way, and healthy or waiting for a person. Nodes that
+ * wait for their network are at rest only if neither K3s nor an add-on will provide it.
  */
 export function isClusterSettled({ decision, declaration, observed }: ClusterPlan, hasAddons: boolean): boolean {
   if (decision.steps.length > 0 || decision.waits.length > 0) return false
   const forGood = declaration.spec.network.flannelBackend === 'none' && !hasAddons
-  // That a server has not been seen to be up passes by itself: nobody has to do anything about it.
+  // A server whose start was not seen yet comes up by itself: no person has to act.
   const waitsForPerson = objections(decision).some(({ guard }) => guard !== 'servers')
   return (
     (decision.phase === 'Ready' && observed.silentEndpoint === undefined) ||

@@ -158,8 +158,8 @@ function belongs(name: string, observed: ObservedCluster, { spec, key }: Cluster
 }
 
 /**
- * Which nodes this directory declares, or is proven to have declared: by a record, by the commit that took its machine
- * out, by a person, or by the mark of work that was begun on it.
+ * Returns which nodes this directory declares, or provably declared: by a record, by the commit that removed the
+ * machine, by a person, or by the mark of work that was started on it.
  */
 function claimedNodes(
   estate: Estate,
@@ -271,7 +271,7 @@ function restartFor(
   if (!disturbs) return undefined
   const paths = changes.filter(({ effect }) => effect === 'restart').map(({ path }) => path)
   const named = paths.length === 0 ? changes.slice(0, 1).map(({ path }) => path) : paths
-  // What the hypervisor keeps until the next start has no field of its own.
+  // Pending changes until the next start have no path in the declaration.
   return named.map((path) => (path === 'restart' ? 'a pending change' : path)).join(', ')
 }
 

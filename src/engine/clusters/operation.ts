@@ -14,12 +14,12 @@ export type Advance =
       readonly message: string
       readonly begun: boolean
       readonly effects: number
-      /** It is under way and further than before: its time begins anew. */
+      /** It progresses: its deadline starts again. */
       readonly goesOn?: boolean
     }
   | { readonly is: 'failed'; readonly message: string; readonly effects: number }
 
-/** Begins a step unless it is begun, its intention first, and looks whether it has come to its end. */
+/** Starts a step unless it was started, recording its intention first, and checks whether it has ended. */
 export async function advance(
   step: Step<'operation'>,
   begun: boolean,
@@ -70,9 +70,9 @@ export type OperationResult =
   | { readonly is: 'failed'; readonly step: Step<'operation'>; readonly message: string }
 
 /**
- * Does the steps of an operation one after the other. Where one fails it stops, and the hold stays: somebody must look
- * before anything else touches the cluster. Every step can be repeated, so it is simply begun again; what an earlier run
- * sent and must not arrive late has had its time before.
+ * Performs the steps of an operation in order. If one fails, it stops and the hold stays: a person must look before
+ * croft changes the cluster. Every step is idempotent, so it is simply started again; requests of an earlier run that
+ * may arrive late have expired before.
  */
 export async function runOperation({ steps }: ClusterOperation, deps: OperationDeps): Promise<OperationResult> {
   await outwait(deps)
@@ -122,7 +122,7 @@ async function runStep(
     if (!went.begun && went.message !== last) {
       // What goes on takes the time that it takes.
       if (went.goesOn === true) untilMs = clock.monotonicMs() + LIMITS.operationStepMs
-      // Whoever waits reads what for, and not only in the end.
+      // Report the wait's reason while it lasts, not only at its end.
       deps.onProgress?.(went.message)
     }
     begun = went.begun

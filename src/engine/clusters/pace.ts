@@ -2,7 +2,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterPlan, NodePhase } from '../../model/observed-cluster.ts'
 import { isForMachines, type StepAttempt, type StepFailures, stepName } from '../steps.ts'
 
-/** Since when each wait, and each step that is still due, is known. Lost with the process: then it counts anew. */
+/** When each wait, and each step that is still due, was first seen. Lost with the process: then it restarts. */
 export type KnownWaits = Map<string, number>
 
 /** Nodes that will be something else soon, whether or not anybody says so. */

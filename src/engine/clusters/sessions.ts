@@ -11,7 +11,7 @@ export interface ClusterSessions {
   operatorOf(cluster: ClusterDeclaration): Promise<ClusterOperator>
   /** Ways into the boxes that were there before, by their names; `more`: others that are declared. */
   shellsOf(cluster: ClusterDeclaration, more: readonly string[]): Promise<ReadonlyMap<string, Shell>>
-  /** It is over: whoever declares it again begins it anew, with the same CA and tokens. */
+  /** Ends the cluster. A new declaration of it forms a new cluster with the same CA and tokens. */
   end(key: ResourceKey): Promise<void>
   close(): Promise<void>
 }

@@ -66,7 +66,7 @@ async function clientOf({ cluster, existing }: ReachedPower, deps: PowerActDeps,
   return cluster === undefined ? undefined : (await deps.sessions.of(cluster.look.declaration)).kubernetes()
 }
 
-/** Before a host is told to go down it is written down that it was: afterwards nobody may be left to ask. */
+/** Records that a host is told to go down before it is: afterwards there may be no system left to ask. */
 async function noted(looked: ReachedPower, due: readonly Step<'power'>[], deps: PowerActDeps): Promise<PowerNotes> {
   const { declaration, decision } = looked.look
   const { sinceMs, state } = decision.wanted

@@ -107,7 +107,7 @@ function eventsOf(
   return events
 }
 
-/** What makes it go on or off: also one machine that is new, or that somebody stopped. */
+/** Returns what the power change starts with: a step, maybe for one new or stopped machine, or a wait. */
 function begins({ phase, steps: [step], waits: [wait] }: PowerDecision): string {
   if (phase !== 'PoweringOn' && phase !== 'PoweringOff') return ''
   if (step !== undefined) return `: ${step.summary}`

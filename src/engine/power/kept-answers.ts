@@ -29,7 +29,7 @@ export function latest<T>(
         known.value = value
         known.atMs = clock.monotonicMs()
       })
-      // Nobody waits for it, so nobody could be told: what is known stands until it is asked again.
+      // No caller waits for it: the last value stays until the next read.
       .catch(() => {})
       .finally(() => {
         known.asking = false

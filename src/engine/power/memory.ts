@@ -9,13 +9,13 @@ import type {
 import type { PowerEnergy, PowerRequests } from '../../model/power.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 
-/** What an engine knows of power besides what it sees. Lost with the process: then all times count anew. */
+/** The engine's memory about power. Lost with the process: then all times restart. */
 export interface PowerMemory {
-  /** Since when each wait is known, on the clock that never jumps. */
+  /** When each wait was first seen, on the monotonic clock. */
   readonly waits: Map<string, number>
-  /** When each step was last begun, on that clock. */
+  /** When each step last started, on the monotonic clock. */
   readonly begun: Map<string, number>
-  /** When each order and each hold that somebody set ends, on that clock, as it was when it was first seen. */
+  /** When each order and each hold of a person ends, on the monotonic clock, as computed when it was first seen. */
   readonly ends: Map<string, number>
   readonly people: KeptAnswers<readonly ObservedPowerHold[]>
   readonly ups: KeptAnswers<UpsReading | 'unknown'>
@@ -42,8 +42,8 @@ export function emptyPowerMemory(): PowerMemory {
 }
 
 /**
- * Requests and holds that still count. How long one has left is measured from when it was first seen, on the clock that
- * never jumps: a wall clock that is set forward ends nobody's hold, and one that is set back makes none last longer.
+ * Returns the requests and holds that still apply. Their remaining time counts from when they were first seen, on the
+ * monotonic clock: setting the wall clock forward ends no hold, and setting it back makes none last longer.
  */
 export function unexpired(
   power: string,

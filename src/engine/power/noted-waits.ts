@@ -9,7 +9,7 @@ export function noteWaits(waits: readonly PowerWait[], before: string | undefine
   const noted = readWaits(before)
   const lines = waits.map((wait) => {
     const name = waitName(wait.tier, wait.what, wait.awaits)
-    // One that has only begun to count begins anew, whatever an earlier process had noted.
+    // A wait that has just started restarts, even if an earlier process recorded it.
     const sinceMs = (wait.waitedMs > 0 ? noted.get(name) : undefined) ?? nowMs - wait.waitedMs
     return `${name} since ${new Date(sinceMs).toISOString()}`
   })

@@ -18,7 +18,7 @@ export interface PowerNotes {
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
 }
 
-/** Our own box, where an earlier run of croft switched it off and nobody has read back yet what it wrote. Pure. */
+/** Returns croft's own host if an earlier run switched it off and its notes were not read back yet. Pure. */
 export function unreadHost(
   { hosts }: Pick<PowerSpec, 'hosts'>,
   notes: PowerNotes | undefined,

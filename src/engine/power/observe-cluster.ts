@@ -31,7 +31,7 @@ export async function showExisting(
   return 'problem' in client ? undefined : driver.observeCluster(client, { agents: [] }, spec, signal)
 }
 
-/** A cluster that croft does not run has workloads to switch and no nodes: those are somebody else's. */
+/** croft switches the workloads of a cluster that it does not manage, but not its nodes. */
 export function existingPower(shown: ClusterShown | undefined): ClusterPower {
   const answers = shown === undefined ? 'unknown' : 'yes'
   return {
@@ -104,7 +104,7 @@ export function clusterPower(
   }
 }
 
-/** On a node that is off nothing runs, whatever its Node and its pods look like until somebody clears them away. */
+/** Nothing runs on a node that is off, even if its Node and pods still exist. */
 function runningOn(shown: ClusterShown | undefined, off: ReadonlySet<string>): ClusterPower['workloads'] {
   if (shown === undefined || shown.workloads === 'unknown') return 'unknown'
   return shown.workloads.map(({ podsOn, pods, ...workload }) => ({
@@ -113,7 +113,7 @@ function runningOn(shown: ClusterShown | undefined, off: ReadonlySet<string>): C
   }))
 }
 
-/** And nobody there writes to a volume. */
+/** Nothing on a node that is off writes to a volume. */
 function stillAttached(shown: ClusterShown | undefined, off: ReadonlySet<string>): ClusterPower['attachments'] {
   if (shown === undefined || shown.attachments === 'unknown') return 'unknown'
   return shown.attachments.filter(({ node }) => !off.has(node))

@@ -29,10 +29,10 @@ export async function observeHosts(
       const node = survey?.hosts.find(({ name }) => name === host.node)
       const stoppedBy = notes?.stopped[host.name]
       const seen = guestsOn(host, survey, estate, roles)
-      // Nobody may be left to ask after a host was told to go down: what ran there was seen before that.
+      // A host that went down cannot be asked: its guests were observed before.
       const guests = seen === 'unknown' && stoppedBy !== undefined ? NO_GUESTS : seen
       if (host.own) {
-        // croft runs here. Told to go down in an earlier life, it has been, and somebody has started it since.
+        // croft runs here. If an earlier process told it to go down, it did, and was started again.
         const power = stoppedBy !== undefined && stoppedBy !== deps.epoch ? 'off' : 'on'
         return { name: host.name, power, guests }
       }

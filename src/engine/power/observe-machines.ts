@@ -76,7 +76,7 @@ export function rolesIn(
         : spec.machines.includes(key) || (host !== undefined && !foreign.has(key))
           ? 'machine'
           : undefined
-    // What is declared to be off is as it should be, whatever happens here.
+    // A machine that is declared off is as it should be in any case.
     if (role !== undefined && !(guest.declaredOff && role !== 'node')) roles.set(key, role)
   }
   return roles
@@ -124,7 +124,7 @@ export function guestsOn(
   return { mine: inList('mine'), others: inList('others'), undeclared: inList('undeclared') }
 }
 
-/** A machine cannot run on a host that is off, whether or not somebody is left who could say so. */
+/** A machine cannot run on a host that is off, even if no system is left to confirm it. */
 function powerOf({ observed }: GuestPower, host: ObservedPowerHost | undefined): OnOffUnknown {
   if (host?.power === 'off') return 'off'
   const power = observed?.close?.power ?? observed?.power

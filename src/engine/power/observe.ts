@@ -78,7 +78,7 @@ export async function observePowers(
           shell === undefined ? [] : [[node, shell] as const],
         ),
       )
-      // Whoever makes a plan wants to know who would stand in the way.
+      // A plan shows the people who would hold the power-off.
       const mayGoOff =
         deps.epoch === undefined ||
         requests.wanted?.state === 'off' ||

@@ -7,8 +7,8 @@ import type { PowerObserveDeps } from './deps.ts'
 import { fresh } from './kept-answers.ts'
 
 /**
- * Each UPS that feeds a host. One that does not answer is shown as it was heard last, also by an earlier process: the way
- * to it may have lost its power as well. Unknown: nobody ever heard it.
+ * Reads each UPS that feeds a host. If one does not answer, returns its last reading, also an earlier process's: the
+ * way to it may have lost power too. Unknown if it never answered.
  */
 export async function readAllUps(
   { ups, hosts }: Pick<PowerSpec, 'ups' | 'hosts'>,
