@@ -17,26 +17,26 @@ export interface ChartRequest extends ChartPlace {
   readonly namespace: string
   /** A YAML document, or nothing. */
   readonly values: string
-  /** Values that nobody may see: only which of them there are is used, never what they are. */
+  /** Secret values: only their presence matters, their content is never shown. */
   readonly hidden?: Secret
-  /** `1.34.3`: charts ask for it. */
+  /** `1.34.3`, for charts that read it. */
   readonly kubeVersion?: string
-  /** Kinds of the cluster beyond those that every one has: charts ask for them. */
+  /** The cluster's kinds beyond the built-in ones, for charts that read them. */
   readonly apiVersions?: readonly string[]
-  /** What of it is wanted besides its plain objects; without a word: definitions and hooks, no tests. */
+  /** Output in addition to plain objects. Default: definitions and hooks, no tests. */
   readonly output?: { readonly crds: boolean; readonly tests: boolean; readonly hooks: boolean }
-  /** It is installed already: templates may ask for that, and definitions beside them are not written again. */
+  /** The release is installed: templates can read that, and definitions beside them are not written again. */
   readonly upgrade: boolean
 }
 
-/** One object as a chart makes it. Foreign: whatever the templates wrote. */
+/** One object that a chart's templates rendered. Foreign: its form is unchecked. */
 export type RenderedObject = Readonly<Record<string, unknown>>
 
 export type Rendering =
   | {
       readonly is: 'objects'
       readonly objects: readonly RenderedObject[]
-      /** The same once more, where it came out another way: its templates roll dice or look at the clock. */
+      /** A second rendering that differed from the first: the templates use random values or the time. */
       readonly again?: readonly RenderedObject[]
     }
   /** There is no Helm on this computer. */

@@ -23,9 +23,9 @@ export interface ClusterVault {
 /** The records of a vault as text that only the holders of its keys can open, to be kept in Git. */
 export interface SealedRecords {
   seal(cluster: string): Promise<string | undefined>
-  /** The same, unless what was sealed before says the same already. */
+  /** The same, unless the sealed copy is current. */
   sealAnew(cluster: string): Promise<string | undefined>
-  /** The key that opens them, made where there is none: where it is, and its public part. */
+  /** The key that opens them, created if missing: its place and its public part. */
   key(): Promise<{ readonly from: string; readonly recipient: string }>
 }
 
@@ -39,50 +39,50 @@ export interface ClusterDeps {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** A small text from an official address or a mirror (the checksums of a release). Without it only declared checksums count. */
   fetchText?(place: PermittedPlace, signal: AbortSignal): Promise<string>
-  /** Asks what a health check asks, where the cluster's own ways do not lead. Rejects when nobody answers. */
+  /** Runs a health check that the cluster's own connections do not reach. Rejects if there is no answer. */
   ask?: ProbeFunction
 }
 
 export interface KubernetesTarget {
   /** `https://192.168.4.79:6443`. */
   readonly endpoint: string
-  /** Nothing else is trusted; the certificate must also be for the endpoint's name or address. */
+  /** The only trusted CA; the certificate must also be for the endpoint's name or address. */
   readonly caPem: string
   readonly certificatePem: string
   readonly key: Secret
   readonly proxy?: string
-  /** Where that proxy may be. Absent: everywhere. */
+  /** Permitted places of that proxy. Absent: all. */
   readonly egress?: readonly string[]
 }
 
-/** How one node is reached in this pass, and what the hypervisor says about its machine. */
+/** The way to one node in this pass, and its machine as the hypervisor shows it. */
 export interface NodeReach {
   readonly machine: ObservedMachine
-  /** Absent: no way in is known at the moment (it is off, not made yet, its agent has not answered). */
+  /** Absent: no way is known now (it is off, not created yet, or its agent has not answered). */
   readonly shell?: Shell
   readonly lane: Lane
 }
 
-/** What a pass knows about a cluster besides what the cluster itself shows. */
+/** A pass's facts about a cluster, in addition to what the cluster itself shows. */
 export interface ClusterSurroundings {
-  /** By node name; every declared node, and every machine with our mark that once was one. */
+  /** By node name: every declared node, and every machine with our mark that once was a node. */
   readonly nodes: ReadonlyMap<string, NodeReach>
   readonly requests: ClusterRequests
-  /** Replacements of dead nodes that croft began, by node name. */
+  /** Replacements of dead nodes that croft started, by node name. */
   readonly remediations: ReadonlyMap<string, Remediation>
 }
 
-/** Looks at one cluster and does single steps to it. Neither throws: what could not be found out is `unknown`. */
+/** Observes one cluster and performs single steps. Neither throws: what could not be read is `unknown`. */
 export interface ClusterSession {
   observe(surroundings: ClusterSurroundings, signal: AbortSignal): Promise<ObservedCluster>
   /** Never the verbs about machines (create, start, stop, destroy): those are the hypervisor's. */
   perform(step: Step<'cluster'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
-  /** The API over the way that worked last; undefined when nothing is written down of the cluster yet. */
+  /** Returns the API over the last working way; undefined while the cluster has no record. */
   kubernetes(): Promise<KubernetesClient | undefined>
   close(): Promise<void>
 }
 
-/** What a person needs to speak to the API of a cluster. */
+/** A person's credentials for the API of a cluster. */
 export interface AdminCredentials {
   readonly caPem: string
   readonly certificatePem: string
@@ -91,25 +91,25 @@ export interface AdminCredentials {
   readonly untilMs: number
 }
 
-/** How far a step of an operation is. */
+/** The progress of an operation's step. */
 export type OperationProgress =
   | { readonly is: 'yes'; readonly said?: string }
-  /** `message`: what is seen instead. */
+  /** `message`: what is observed instead. */
   | { readonly is: 'no'; readonly message?: string }
   | { readonly is: 'failed'; readonly message: string }
 
-/** Does what people ask for by command: restores, rotations, drills. Holding and releasing a cluster is the caller's. */
+/** Performs people's orders: restores, rotations, drills. The caller holds and releases the cluster. */
 export interface ClusterOperator {
   perform(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
-  /** Has come about what the step waits for? */
+  /** Reports whether the step's goal is reached. */
   reached(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<OperationProgress>
   /** Signed by the cluster's own CA, without asking the cluster. Undefined: nothing is written down of it. */
   credentials(lifeMs: number): Promise<AdminCredentials | undefined>
   /** Reads CA and token from a server that runs, where the record was lost. Answers what kept it from that. */
   recover(server: string, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<string | undefined>
   /**
-   * Takes croft off its nodes without touching K3s: off all Nodes, and off the disks of the nodes that are named. Returns
-   * by node what is still there, and why.
+   * Removes croft from its nodes without changing K3s: from all Nodes, and from the disks of the named nodes. Returns
+   * what is left by node, and why.
    */
   leave(
     surroundings: ClusterSurroundings,
@@ -122,7 +122,7 @@ export interface ClusterOperator {
 export interface ClusterDriver {
   connect(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterSession
   operate(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterOperator
-  /** Looks at one machine that is to be a node, and says what would keep K3s from running there. Changes nothing. */
+  /** Examines a future node and returns what would keep K3s from running there. Changes nothing. */
   examine(
     cluster: ClusterDeclaration,
     node: { readonly node: string; readonly role: 'server' | 'agent' },

@@ -8,7 +8,7 @@ export function checksumOf({ checksum, decompression }: FileSpec): string | unde
   return checksum === undefined || decompression !== undefined ? undefined : `${checksum.algorithm}:${checksum.value}`
 }
 
-/** With the size, so that another file in its place is looked at anew. */
+/** Includes the size, so that a replaced file is examined again. */
 function mismatchOf(sum: string, size: unknown): string {
   return `${sum} ${typeof size === 'number' ? size : '?'}`
 }

@@ -23,14 +23,14 @@ import type { Outcome, Refusal, Step } from '../model/step.ts'
 import type { ChartRenderer } from './chart-port.ts'
 import type { HelmReleases, KubernetesLogin } from './release-port.ts'
 
-/** What a driver is given. It reads no clock, no environment and no file of its own. */
+/** The dependencies of a driver. It reads no clock, environment or file itself. */
 export interface DriverDeps {
   readonly clock: Clock
   readonly random: Random
   /** Opens the wire to an endpoint. The certificate is checked before the first byte of a request is sent. */
   openWire(connection: Connection): Wire
   resolveSecret(reference: SecretReference): Promise<Secret>
-  /** A shell on a computer over SSH, or here where the target says so. Connects when it is first used. */
+  /** Opens a shell on a computer over SSH, or locally if the target says so. Connects on first use. */
   openShell?(target: SshTarget): Shell
   /** The way to the API of a cluster that croft keeps. Without it no cluster is there yet. */
   kubernetes?(connection: Connection): KubernetesWay
@@ -54,14 +54,14 @@ export interface KubernetesWay {
     | { readonly is: 'unformed' }
     | { readonly is: 'away'; readonly message: string }
   >
-  /** Absent: nobody else logs in there. */
+  /** Absent: croft opens no login for other programs there. */
   readonly others?: LoginOfOthers
-  /** The client that was found got no answer: look for another way next time. */
+  /** The client got no answer: look for another way next time. */
   lost(): void
   close(): Promise<void>
 }
 
-/** Lets a program of the person in, on the way that croft has. */
+/** Lets a person's program log in through croft's connection. */
 export interface LoginOfOthers {
   /** What it would log in with, now. */
   login(signal: AbortSignal): Promise<KubernetesLogin | { readonly problem: string }>
@@ -131,18 +131,18 @@ export async function ifObserved<T>(observe: () => Promise<T>): Promise<T | unde
 
 /** What a hypervisor can do about hosts and about what watches its guests. */
 export interface SitePower {
-  /** none: it watches nobody, or cannot be told to stop. */
+  /** none: it manages no guest, or cannot be stopped. */
   highAvailability(signal: AbortSignal): Promise<'armed' | 'disarming' | 'disarmed' | 'none' | 'unknown'>
   switchHighAvailability(armed: boolean, signal: AbortSignal): Promise<Outcome>
-  /** Orderly; what still runs there goes down with it. */
+  /** An orderly shutdown; the guests that still run go down with it. */
   shutDownHost(host: string, signal: AbortSignal): Promise<Outcome>
 }
 
-/** A moment of a guest that somebody kept. */
+/** A snapshot of a guest. */
 export interface GuestSnapshot {
   readonly name: string
   readonly createdMs?: number
-  /** The one that the guest has gone on from. */
+  /** The snapshot that the guest's current state is based on. */
   readonly current: boolean
 }
 
@@ -159,47 +159,47 @@ export interface GuestSnapshots {
 export interface HostReads {
   /** The power of all its guests now, by external id. */
   powers(host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>>
-  /** How tasks ended that were begun since then. What is not in it is asked for singly. */
+  /** Results of tasks that started since then. Missing ones are read singly. */
   endedTasks(host: string, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
-  /** What was done to a guest lately, newest first: more than a survey shows. Asked when a drift is first seen. */
+  /** Recent tasks of a guest, newest first: more than a survey shows. Read when a drift is first seen. */
   recentTasks(observed: ObservedResource, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
-  /** How busy it was in the last hour, oldest first. Asked only when something new is to be put somewhere. */
+  /** Load samples of the last hour, oldest first. Read only before a placement. */
   load(host: string, signal: AbortSignal): Promise<readonly LoadSample[]>
 }
 
-/** Addresses that are in use, whoever uses them. */
+/** Reads addresses in use, by any user. */
 export interface AddressReads {
-  /** Who has these: hosts themselves, or somebody on the networks of this one. Throws ObservationFailed. */
+  /** Returns who uses these addresses: hosts, or devices on this host's networks. Throws ObservationFailed. */
   inUse(host: string, addresses: readonly string[], signal: AbortSignal): Promise<readonly AddressUse[]>
 }
 
-/** Settings that are there, in the words of manifests. */
+/** Reads existing settings as manifests. */
 export interface SettingImport {
-  /** Every list that may hold settings of these kinds, or of all; asked again with what was found in the first ones. */
+  /** Returns the lists that may hold settings of these kinds; called again with the first lists' results. */
   lists(
     survey: Survey,
     kinds: readonly string[] | undefined,
     seen: readonly ObservedResource[],
   ): Promise<readonly string[]>
-  /** The manifest of a setting that was listed. Undefined: nobody would declare it. */
+  /** Returns the manifest of a listed setting, or undefined if it needs none. */
   manifest(observed: ObservedResource): Promise<ImportedSetting | undefined>
 }
 
-/** Says what would come of a step without doing it. */
+/** Returns the effect of a step without performing it. */
 export interface DryRun {
-  /** Undefined: nobody can tell. */
+  /** Returns undefined if the effect is unknown. */
   preview(step: Step, observed: ObservedResource | undefined, signal: AbortSignal): Promise<Preview | undefined>
 }
 
-/** The console of a guest: what stands on its serial line, and what a person types there. */
+/** The console of a guest: the output of its serial line, and a person's input. */
 export interface GuestConsole {
-  /** Commands or addresses that lead there without croft, a line each. */
+  /** Commands or addresses that open it without croft, one per line. */
   lines(observed: ObservedResource): readonly string[]
-  /** Throws ObservationFailed when the guest does not run, has no serial line, or somebody says no. */
+  /** Throws ObservationFailed if the guest is off, has no serial line, or access is denied. */
   open(observed: ObservedResource, size: TerminalSize, signal: AbortSignal): Promise<RemoteTerminal>
 }
 
-/** A file of this computer, or of one that it can read from, and where it goes. */
+/** A file that this computer can read, and its destination. */
 export interface FileToUpload {
   readonly host: string
   readonly storage: string
@@ -218,11 +218,11 @@ export interface FileUploads {
 
 /** The hypervisor's agent inside a guest. */
 export interface GuestAgent {
-  /** A shell with no network of its own. Connects when first used. */
+  /** A shell that needs no network. Connects on first use. */
   shell(observed: ObservedResource): Shell
 }
 
-/** An open connection to one outside system. Reads throw ObservationFailed; `perform` never throws, it answers an Outcome. */
+/** An open connection to one outside system. Reads throw ObservationFailed; `perform` never throws. */
 export interface Session {
   /**
    * All guests, hosts, storages and tasks, in a constant number of calls. Everything else is found in lists. A driver
@@ -269,12 +269,12 @@ export interface ImportedGuest {
   readonly kind: string
   /** What differs from what the system would take anyway: `spec.forProvider`. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** Settings that no field stands for; they stay as they are. */
+  /** Settings without a field; they stay as they are. */
   readonly unmanaged: readonly string[]
   readonly notes: readonly string[]
 }
 
-/** An existing setting in the words of its kind. */
+/** An existing setting as a manifest of its kind. */
 export interface ImportedSetting {
   readonly kind: string
   /** A name that it could have. */
@@ -308,7 +308,7 @@ export interface Doctor {
 
 /** Writes roles for systems that divide what a token may do. */
 export interface RoleWriter {
-  /** The commands that make a token which may do what these resources need, and nothing more. Asks nobody anything. */
+  /** Returns the commands that create a token with only the rights that these resources need. Calls no API. */
   least(
     connection: Connection,
     resources: readonly Resource[],

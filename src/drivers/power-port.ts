@@ -37,11 +37,11 @@ export interface NodeShown
   extends Pick<ClusterPower['nodes'][number], 'unschedulable' | 'tainted' | 'podsToMove' | 'clientsToMove'> {
   readonly ready: boolean
   readonly mark?: ClusterPower['nodes'][number]['mark']
-  /** It has been started anew since our mark was put on it. */
+  /** It was restarted since our mark was put on it. */
   readonly rebooted: boolean
 }
 
-/** What a step is done with. */
+/** The connections that a step uses. */
 export interface PowerReach {
   readonly spec: PowerSpec
   readonly client?: KubernetesClient

@@ -2,7 +2,7 @@ import type { RemoteTask } from '../model/resource.ts'
 import type { Secret } from '../model/secret.ts'
 import type { HelmWrite } from '../model/step.ts'
 
-/** How somebody else's cluster is logged in to, at this moment: what a kubeconfig would say. */
+/** The current login to a cluster that croft does not manage: the content of a kubeconfig. */
 export interface KubernetesLogin {
   readonly endpoint: string
   readonly caPem?: string

@@ -40,8 +40,8 @@ export const PLAIN_THING = {
 } as const
 
 /**
- * The rules of a driver, by the type of the thing. Whatever is asked about a type that is not in the table is an error,
- * and about a thing that `keeps` leaves out.
+ * The rules of a driver, by type. Calling a rule for a type that the table lacks, or for a thing that `keeps` excludes,
+ * is an error.
  */
 export function rulesByType(
   driver: string,

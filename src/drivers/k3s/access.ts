@@ -46,13 +46,13 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
   let good: string | undefined
   let learnt: readonly string[] = []
   const declared = endpointUrl(declaration.spec)
-  // A call of the declared endpoint goes on when nobody waits for it any more: only its end tells late from silent.
+  // A request to the declared endpoint continues after its timeout: only its end tells a slow endpoint from a dead one.
   let pending: Promise<Asked<readonly Foreign[]>> | undefined
   let lateMs: number | undefined
 
   function admin(secrets: ClusterSecrets): AdminCredentials | undefined {
     const now = deps.clock.now()
-    // One that was signed while our clock stood in the future holds for nobody when it is right again.
+    // A certificate that was signed while our clock was ahead is invalid once the clock is right again.
     const inForce = (own: AdminCredentials) => now >= own.fromMs && own.untilMs - now > LIMITS.adminRenewMs
     if (credentials?.caHash !== secrets.caHash || !inForce(credentials)) {
       const made = adminCredentials(secrets, now)
@@ -208,7 +208,7 @@ function addressUrl(address: string): string {
   return address.includes(':') ? `https://[${address}]:6443` : `https://${address}:6443`
 }
 
-/** Down only where somebody said so: a host that refuses the connection, or an API that cannot reach its etcd. */
+/** Returns `no` only on proof: a host refused the connection, or an API cannot reach its etcd. */
 function downOrUnknown(failed: readonly Asked<unknown>[]): 'no' | 'unknown' {
   const says = (asked: Asked<unknown>) =>
     (asked.is === 'silence' && asked.code === 'ECONNREFUSED') || (asked.is === 'error' && asked.status >= 500)

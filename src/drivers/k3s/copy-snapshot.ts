@@ -6,15 +6,14 @@ import { askProgram, DONE, outcomeOf, type ProgramAnswer, refused } from './node
 export interface Copying {
   readonly from: { readonly name: string; readonly shell: Shell; readonly path: string }
   readonly to: { readonly name: string; readonly shell: Shell; readonly path: string }
-  /** Nothing is begun after this: the rest is for the next call. */
+  /** Once true, no further piece is started: the next call continues. */
   isLate(): boolean
   readonly signal: AbortSignal
 }
 
 /**
- * Carries a snapshot of any size from one node to another in pieces, over whatever lanes lead there; neither side nor we
- * ever hold more than one piece. It goes on where an earlier call stopped, and what arrived counts only when its
- * checksum is that of the original.
+ * Copies a snapshot of any size from one node to another in pieces, over any lanes; no side ever holds more than one
+ * piece. Resumes where an earlier call stopped. The copy counts only once its checksum matches the original's.
  */
 export async function copySnapshot({ from, to, isLate, signal }: Copying): Promise<Outcome> {
   const fail = (reply: Unanswered, doing: string): Outcome => outcomeOf(reply, doing)

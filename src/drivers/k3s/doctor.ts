@@ -10,12 +10,12 @@ import type { ClusterDeps } from '../cluster-port.ts'
 import { type Check, check } from '../port.ts'
 import { findChecksum } from './steps/service.ts'
 
-/** What is expected of a machine that is to be a node. */
+/** The expected state of a future node. */
 export interface ExpectedNode {
   readonly node: string
   readonly role: 'server' | 'agent'
   readonly version: string
-  /** When it was asked, and when it had answered: its clock was read in between, and a busy machine takes its time. */
+  /** Times before the request and after the answer: the clock was read in between, and a busy machine is slow. */
   readonly askedMs: number
   readonly answeredMs: number
 }

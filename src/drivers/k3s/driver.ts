@@ -30,7 +30,7 @@ export function createK3sDriver(): ClusterDriver {
           try {
             return await observeCluster(looker, surroundings, signal)
           } catch (error) {
-            // The record cannot be read, or something that nobody foresaw: then nothing is known, and nothing is done.
+            // The record is unreadable, or croft failed: then all is unknown, and nothing is done.
             const why = cleanText(whyOf(error))
             const reason = `${declaration.name} cannot be looked at: ${why}`
             return blind(surroundings, declaration.spec, { reason, allow: nextStep(error) })
@@ -83,7 +83,7 @@ function blind(
   const names = new Set([...servers, ...spec.agents.map(({ name }) => name), ...nodes.keys()])
   return {
     api: 'unknown',
-    // Formed counts as yes while nobody can tell: so that nobody begins a second cluster.
+    // While unknown, the cluster counts as formed, so that croft never forms a second one.
     identity: { caHash: 'unknown', formed: true, recordedMs: 0 },
     nodes: [...names].map((name) => ({
       name,

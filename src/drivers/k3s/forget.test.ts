@@ -1,4 +1,4 @@
-// A server that died, out of Git, and a new one in, in one commit: nobody can stop the dead one.
+// One commit replaces a dead server by a new one: croft cannot stop the dead one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { switchOff, switchOn } from '../../../sim/metal/box.ts'

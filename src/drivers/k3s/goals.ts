@@ -74,14 +74,14 @@ function isWell(
   const node = nodes.find((one) => one.name === name)
   if (api !== 'yes' || members === 'unknown' || typeof node?.kube !== 'object' || node.kube.ready !== 'yes') return NO
   if (node.k3s !== 'unknown' && node.k3s.service !== 'running') return NO
-  // Its Node says Ready for most of a minute after it is down, and systemd `active` until it has begun to stop.
+  // A stopped server's Node stays Ready for most of a minute, and systemd's unit `active` until it starts to stop.
   if (startedMs !== undefined && (node.k3s === 'unknown' || node.k3s.sinceMs < startedMs - WHOLE_SECOND_MS)) return NO
   if (node.role === 'agent') return YES
   const voters = members.filter((member) => member.node === name)
   return voters.some(({ learner, up }) => !learner && up === 'yes') ? YES : NO
 }
 
-/** What the restored copy holds, asked on the node itself. No content of a Secret leaves it. */
+/** Counts the objects of the restored copy on the node itself. No content of a Secret leaves it. */
 async function objectsOf(
   step: Step<'operation'>,
   { nodes }: ClusterSurroundings,

@@ -16,7 +16,7 @@ export function kubernetesWay(cluster: ClusterDeclaration, load: () => Promise<C
       opened ??= open()
       const { deps, access } = await opened
       const secrets = await deps.vault.read(cluster.name)
-      // Before its first server has answered there is nobody to ask, and nothing there.
+      // Before its first server has answered, the API does not exist.
       if (secrets === undefined || !secrets.formed) return { is: 'unformed' }
       if (!known) {
         const asked = await access.nodes(secrets, signal)

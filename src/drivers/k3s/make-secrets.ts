@@ -29,8 +29,8 @@ export interface NewSecrets {
 }
 
 /**
- * CA and tokens of a new cluster. Each authority has a root of its own above the CA that K3s uses: a CA that is rotated
- * under the same root leaves the token's hash as it is. The keys of the roots are kept here and never put on a node.
+ * Creates CA and tokens of a new cluster. Each authority has a separate root above the CA that K3s uses: rotating a CA
+ * under the same root keeps the token's hash. The roots' keys are stored here and never put on a node.
  */
 export function makeClusterSecrets({ cluster, firstServer, nowMs, randomBytes }: NewSecrets): ClusterSecrets {
   const files = new Map<string, Secret>()

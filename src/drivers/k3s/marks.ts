@@ -32,7 +32,7 @@ export function formatWork(work: NodeWork): string {
   })
 }
 
-/** Undefined when there is no mark. A mark that cannot be read counts as one: whoever wrote it meant to stop us. */
+/** Returns undefined without a mark. An unreadable mark counts as one: its author wanted to stop croft. */
 export function readWork(text: string | undefined): NodeWork | undefined {
   if (text === undefined) return undefined
   const value = recordIn(text)

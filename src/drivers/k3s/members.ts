@@ -41,8 +41,8 @@ export function judgeMembers(list: MemberList, witnesses: ReadonlyMap<string, Wi
 }
 
 /**
- * The members as K3s itself writes them on the Nodes, where etcd's own list is not to be had. A member that no Node
- * stands for is not among them.
+ * Returns the members from K3s's annotations of the Nodes, if etcd's own list is unreadable. Members without a Node are
+ * missing.
  */
 export function membersOfNodes(nodes: readonly ObservedKubeNode[]): MemberList {
   return {
@@ -55,14 +55,14 @@ export function membersOfNodes(nodes: readonly ObservedKubeNode[]): MemberList {
 }
 
 function isUp(id: string, name: string, witness: Witness | undefined): YesNoUnknown {
-  // Nobody knows a node of that name: no machine, no Node.
+  // The node is unknown: it has neither machine nor Node.
   if (witness === undefined) return 'no'
   const { machine, facts, seen, stranger } = witness
   if (stranger === true) return 'no'
   if (machine.exists === 'no' || machine.power === 'off') return 'no'
   if (facts !== undefined) {
     if (facts.etcd?.self === id) return 'yes'
-    // It runs etcd under another id: this one belongs to a former life.
+    // It runs etcd with another id: this member belongs to its former data.
     if (facts.etcd?.self !== undefined) return 'no'
     if (!isMoving(facts.service)) return 'no'
   }

@@ -108,7 +108,7 @@ export interface ObserveContext {
   readonly memory: SessionMemory
 }
 
-/** Nobody told anything about this machine. */
+/** A machine without any facts. */
 export const NOWHERE: ObservedMachine = { exists: 'unknown', power: 'unknown', ours: false }
 
 /** The declared nodes by name. */

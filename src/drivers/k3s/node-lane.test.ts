@@ -27,7 +27,7 @@ test('what kept a node from answering is said to whoever waits for it', async ()
   const outcome = await lab.perform({ verb: 'record-first-server', node: 's1' })
   assert.equal(outcome.result, 'refused')
   assert.match(JSON.stringify(outcome), /holds no data .* could not be copied there: .*No space left on device/)
-  // [D-12] To look writes nothing, so a full disk keeps nobody from being seen.
+  // [D-12] Observing writes nothing, so a node with a full disk stays visible.
   const seen = (await lab.look()).observed.nodes.find(({ name }) => name === 's1')
   assert.equal(seen?.silence, undefined)
   assert.ok(typeof seen?.k3s === 'object')

@@ -78,7 +78,7 @@ export async function command(
   return reply.is === 'answer' ? { is: 'answer', value: 'done' } : reply
 }
 
-/** Runs one verb and gives what it answers besides its success. */
+/** Runs one verb and returns its answer's further fields. */
 export async function askProgram(
   shell: Shell,
   words: readonly [Exclude<NodeVerb, 'facts'>, ...string[]],

@@ -81,7 +81,7 @@ export async function snapshotsIn(
   })
 }
 
-/** Without the password that a snapshot was taken with, nobody can ever use it. */
+/** Reports whether the record holds the password of a snapshot, without which it can never be restored. */
 export function tokenKept(hash: string | undefined, secrets: ClusterSecrets): YesNoUnknown {
   if (hash === undefined) return 'unknown'
   return passwordsOf(secrets).some((secret) => tokenHash(secret.reveal()) === hash) ? 'yes' : 'no'

@@ -33,7 +33,7 @@ export async function observeNodes(
     if (!memory.programs.has(name) && (await hasProgram(shell, signal))) memory.programs.add(name)
     const reply = await (memory.programs.has(name) ? askFacts : askFactsOnly)(shell, signal)
     if (reply.is !== 'answer') {
-      // It may be another machine by now, on which nobody has put our program.
+      // The machine may have been replaced, without our program on it.
       memory.programs.delete(name)
       memory.silences.set(name, reply.is === 'silence' ? reply.message : reply.error)
       if (reply.is === 'silence' && (reply.code === 'host-key' || reply.code === 'denied'))

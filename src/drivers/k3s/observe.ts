@@ -151,7 +151,7 @@ function membersOf(
   const unknown = { members: 'unknown', strangers } as const
   if (list !== undefined) memory.members = { list, readMs: deps.clock.now() }
   else if (answered.size > 0 || api !== 'yes') {
-    // Somebody was asked and etcd did not answer there: what it said earlier is no evidence any more.
+    // A node answered and its etcd did not: etcd's earlier answer proves nothing now.
     if (api !== 'yes') return unknown
     if (listIsStale(memory, seen)) memory.members = undefined
   }

@@ -98,14 +98,14 @@ export function observedNode(
 }
 
 /**
- * Who holds a vote is a server, whatever its Node says: K3s labels a Node some seconds after it is Ready, and until then
- * one that Git no longer names would be taken for an agent and put out without any regard for the quorum.
+ * Treats a node with a vote as a server, regardless of its Node: K3s labels a Node some seconds after it is Ready.
+ * Until then an undeclared server would look like an agent and be removed without regard for the quorum.
  */
 export function withVote(node: ObservedNode, voting: ReadonlySet<string>): ObservedNode {
   return voting.has(node.name) && node.role !== 'server' ? { ...node, role: 'server' } : node
 }
 
-/** Nothing is begun on a machine that is still setting itself up: both would write the same places. */
+/** Delays work on a machine until its cloud-init ends: both would write the same files. */
 function bootingOf(facts: Facts | undefined, kube: ObservedNode['kube']): string | undefined {
   return facts?.cloudInit === 'running' && typeof kube !== 'object' ? 'cloud-init to end' : undefined
 }
@@ -113,8 +113,8 @@ function bootingOf(facts: Facts | undefined, kube: ObservedNode['kube']): string
 type Facts = NonNullable<ReturnType<SessionMemory['facts']['get']>>['facts']
 
 /**
- * Which declared configuration a node runs with. The file on its disk is the proof, where it was there before K3s was
- * last started; the annotation stands in where the node was not asked, or where the file is not ours.
+ * Returns the declared configuration that a node runs with. The file on its disk proves it if it predates K3s's last
+ * start. Otherwise, or for a foreign file, the annotation decides.
  */
 function runningHash(kube: KubeNode, facts: Facts | undefined): string | undefined {
   if (facts?.configHash === undefined || facts.service !== 'running') return kube.configHash
@@ -155,7 +155,7 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
   }
 }
 
-/** The program on the node says of which release its last install failed. */
+/** Returns the release whose last installation failed, as the node's program reports it. */
 function failedInstall({ job }: Facts, nowMs: number): LocalK3s['notFetched'] {
   if (job?.name !== 'install' || job.state !== 'failed') return undefined
   const said = /^K3s (v\S+): (.*)$/.exec(job.message ?? '')

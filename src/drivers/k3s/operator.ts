@@ -134,7 +134,7 @@ export function createOperator(
   }
 }
 
-/** The record, where there is one that can be opened. A sealed copy in Git that nobody here can open keeps nobody from reading back. */
+/** Returns the record if it can be opened. A sealed copy in Git without a key must not prevent reading back. */
 async function recordOf({ vault }: ClusterDeps, cluster: string): Promise<ClusterSecrets | undefined> {
   try {
     return await vault.read(cluster)
@@ -224,7 +224,7 @@ async function makeAuthorities({ secrets, deps }: Operating): Promise<Outcome> {
   return DONE
 }
 
-/** Deletes the Nodes that the snapshot brought back and that nobody declares, that are not Ready and have no machine. */
+/** Deletes Nodes that the snapshot restored although they are undeclared, not Ready and without a machine. */
 async function deleteVanished(operating: Operating): Promise<Outcome> {
   const { declaration, signal, access, secrets } = operating
   const declared = new Set([...declaration.spec.servers, ...declaration.spec.agents].map(({ name }) => name))
@@ -296,14 +296,14 @@ async function clearDrill(operating: Operating): Promise<Outcome> {
   })
 }
 
-/** With the agents' own token too: without it the reset writes another list of users, and K3s starts no more. */
+/** Includes the agents' token: without it the reset writes another list of users, and K3s cannot start. */
 async function writeDrillFiles(operating: Operating): Promise<Outcome> {
   const { secrets, declaration, operation, signal } = operating
   if (secrets === undefined) return missing()
   return withShell(operating, async (shell) => {
     const asked = await askProgram(shell, ['token-of', operation.target ?? ''], signal)
     if (asked.is === 'silence') return outcomeOf(asked, operation.summary)
-    // A copy that does not say it is tried with the present one: the drill shows whether that opens it.
+    // Without the snapshot's own token the current one is tried: the drill shows whether it opens it.
     const hash = asked.is === 'answer' ? asked.value.tokenHash : tokenHash(secrets.password.reveal())
     const opening = passwordsOf(secrets).find((one) => tokenHash(one.reveal()) === hash)
     if (opening === undefined) return refused('NoToken', 'stalled', 'the token that opens the backup is not kept')

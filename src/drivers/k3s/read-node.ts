@@ -129,7 +129,7 @@ export function optional<K extends string, V>(key: K, value: V | undefined): { r
   return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: V })
 }
 
-/** What a node says about itself, read without believing it: a node may be broken, old or somebody else's. */
+/** Parses a node's report without trusting it: a node may be broken, outdated or foreign. */
 export function readFacts(value: unknown): NodeFacts | undefined {
   if (!isRecord(value) || typeof value.data !== 'string' || typeof value.service !== 'string') return undefined
   const service = oneOf(value.service, ['absent', 'stopped', 'starting', 'running', 'failed', 'unknown'] as const)

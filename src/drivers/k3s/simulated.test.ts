@@ -306,7 +306,7 @@ describe('joining', () => {
       const after = lab.vault.kept.get('homelab')
       assert.equal(after?.caHash, before?.caHash)
       assert.equal(after?.password.reveal(), before?.password.reveal())
-      // And nothing is begun when everything is known again.
+      // Once everything is known again, no step starts.
       for (let round = 0; round < 30; round++) {
         assert.deepEqual((await lab.look()).decision.steps, [])
         await pass(lab, 10_000)

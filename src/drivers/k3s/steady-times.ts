@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
 
-/** A time that somebody wrote down, and how old it was when we first saw it; by the clock that never jumps. */
+/** A recorded time, with its age when we first saw it, on the monotonic clock. */
 interface KnownTime {
   readonly atMs: number
   readonly ageMs: number
   readonly seenMs: number
-  /** When it was last looked at. */
+  /** When it was last read. */
   lookedMs: number
 }
 

@@ -10,7 +10,7 @@ const TOKEN = 'c0ffee00c0ffee00c0ffee00c0ffee00'
 const OLDER = 'v1.34.2+k3s1'
 const CONFIG = '/etc/rancher/k3s/config.yaml'
 
-/** K3s as somebody sets it up by hand: a config of their own, no word of croft. */
+/** K3s as a person installs it: an own config, and nothing of croft. */
 function byHand(
   lab: DriverLab,
   name: string,

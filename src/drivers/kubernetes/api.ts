@@ -15,7 +15,7 @@ export interface ClusterApi {
   answered<T>(asked: Asked<T>): T | undefined
   /** How the cluster calls a kind; undefined when it does not know it (yet). */
   kindOf(client: KubernetesClient, sort: TypeMeta, signal: AbortSignal): Promise<KubeKind | undefined>
-  /** It was served before and is no more: its definition went. */
+  /** The kind is no longer served: its definition was deleted. */
   forget(sort: TypeMeta): void
   lost(): void
 }

@@ -121,15 +121,15 @@ async function hiddenValues(
   return reference === undefined ? undefined : resolveSecret(reference).catch(() => undefined)
 }
 
-/** Labels that a chart puts on everything to name itself and its version. On a pod they matter: it is made anew. */
+/** Labels with a chart's name and version. On a pod template they matter: the pods are recreated. */
 const VERSION_LABELS: ReadonlySet<string> = new Set([
   'metadata.labels.helm.sh/chart',
   'metadata.labels.app.kubernetes.io/version',
 ])
 
 /**
- * What differs between two renderings of a chart, object by object and field by field. `again` is the second one once
- * more: what differs there differs by itself, and says nothing about the change. Pure; one object in a step.
+ * Returns what differs between two renderings of a chart, by object and field. `again` is another run of the second
+ * one: what differs between these two is random and says nothing about the change. Pure; one object per step.
  */
 export function* compareRenderings(
   before: readonly RenderedObject[] | undefined,
@@ -165,7 +165,7 @@ function isSecret({ kind }: RenderedObject): boolean {
   return kind === 'Secret'
 }
 
-/** By kind, group and name: an object of which the version of its API changes is the same object. */
+/** Indexes by kind, group and name: an object with another API version is the same object. */
 function byId(objects: readonly RenderedObject[]): ReadonlyMap<string, RenderedObject> {
   const found = new Map<string, RenderedObject>()
   for (const object of objects) {

@@ -7,10 +7,12 @@ import { objectsIn } from '../../source/objects-at.ts'
 import { fieldChanges } from './diff.ts'
 import { previewChanges } from './preview.ts'
 
-/* Whoever declares an object, and whoever answers for a cluster, decides how large it is. Comparing it must not cost
- * more than its size: each of these took from ten seconds to minutes when every field was held against every other. */
+/*
+ * Others decide how large an object is, so comparing it must cost time in proportion to its size: each of these took
+ * from ten seconds to minutes when every field was compared with every other.
+ */
 
-/** Of processor time, also on a computer that is several times slower. Each takes less than half a second. */
+/** Limit of processor time, generous for slow computers. Each takes less than half a second. */
 const MOST_MS = 8_000
 const COUNT = 20_000
 

@@ -17,9 +17,9 @@ import { isMarkField } from './marks.ts'
 import { previewChanges } from './preview.ts'
 
 /**
- * What differs between what is declared and what is there, field by field. Only declared fields count, and those that we
- * kept before and that are declared no more. `applied`: this very text was applied before, so a field that is still
- * ours holds what the server made of it (`1000m` became `1`), and only one that somebody took from us has moved.
+ * Returns the differences between a declared and a live object, by field. Compares declared fields, and fields that
+ * croft owned and that are no longer declared. `applied`: this text was applied before, so a field that croft still
+ * owns has the server's form (`1000m` became `1`), and only a field with another owner has drifted.
  */
 export function fieldChanges(
   declared: KubeObject,
@@ -73,7 +73,7 @@ export function fieldChanges(
     if (Array.isArray(to)) {
       const keys = Object.keys(tree).filter((step) => step.startsWith('k:'))
       const there: readonly unknown[] = Array.isArray(from) ? from : []
-      // Somebody keeps it as one whole: then it is compared as one, or an entry that goes would not be noticed.
+      // The owner keeps the list as a whole: compare it so, or a removed entry would be missed.
       const whole = kept && Object.keys(tree).length === 0
       if (keys.length > 0 || (!whole && to.length > 0 && to.every(isNamed) && there.every(isNamed))) {
         const steps = to.map((entry) => lists.stepOf(entry, keys) ?? nameStep(entry))
@@ -132,7 +132,7 @@ function entryChanges(from: unknown, to: unknown): readonly Change[] {
   return inner.filter((one) => one.to !== undefined || one.path.endsWith('].name'))
 }
 
-/** Fields that we kept and that are declared no more: applying takes them away. */
+/** Fields that croft owned and that are no longer declared: applying removes them. */
 function given(
   mine: ReadonlySet<string>,
   { wanted, empty }: { readonly wanted: ReadonlySet<string>; readonly empty: ReadonlySet<string> },
@@ -204,7 +204,7 @@ function same(a: unknown, b: unknown): boolean {
   if (isEmpty(a) && isEmpty(b)) return true
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => same(one, b[i]))
   if (isRecord(a) && isRecord(b)) {
-    // The server adds what nobody wrote; only what was declared is compared.
+    // The server adds defaults; compare declared fields only.
     return Object.entries(b).every(([name, value]) => same(a[name], value))
   }
   return a === b

@@ -38,7 +38,7 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
     lists = new Map()
     const tasks = deps.helm?.tasks(clusterName(connection)) ?? []
     const empty = { connection: connection.name, hosts: [], storages: [], resources: [], tasks }
-    // Nothing is asked of a cluster of which nothing is wanted.
+    // A cluster without declared objects is not queried.
     const client = wanted.length === 0 ? undefined : await api.open(signal)
     if (client === undefined) return { ...empty, atMs: deps.clock.now() }
     const sorts = new Map(wanted.map(({ object }) => [objectList(object), object]))

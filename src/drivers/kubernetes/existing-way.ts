@@ -16,11 +16,11 @@ import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { KubernetesWay } from '../port.ts'
 import type { KubernetesLogin } from '../release-port.ts'
 
-/** What the way to a cluster that somebody else runs is made of. */
+/** The parts of a connection to a cluster that croft does not manage. */
 export interface ExistingTools {
   readonly clock: Clock
   resolveSecret(reference: SecretReference): Promise<Secret>
-  /** Over TLS; without an authority the system's trust store decides. */
+  /** Opens TLS; without a CA the system's trust store decides. */
   openWire(to: {
     readonly endpoint: string
     readonly caPem?: string
@@ -88,7 +88,7 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
       const { client, answers } = opened
       if (!answers) {
         const asked = await client.get('/api/v1', signal)
-        // Whoever may not read the list of kinds may still read and write what he is allowed to.
+        // Even without the right to list kinds, a user may read and write the permitted objects.
         const reached = asked.is === 'answer' || (asked.is === 'error' && asked.status !== 401 && asked.status < 500)
         if (!reached) {
           await forget()
@@ -176,7 +176,7 @@ async function loginNow(
   return 'problem' in given ? given : { ...to, ...defined({ token: given.token, client: given.client }) }
 }
 
-/** The token that holds now: asked for anew before it ends, and when nobody accepts it any more. */
+/** Returns the current token, renewed before it expires and when the API rejects it. */
 function renewing(
   first: Credential,
   again: () => Promise<Credential | AccessProblem>,

@@ -1,15 +1,14 @@
 import { isRecord } from '../../kubernetes/objects.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 
-/* Questions about many fields at once, each answered without going through all of them: whoever declares an object, and
- * whoever answers for a cluster, decides how many there are. */
+/* Queries over many fields, each answered without visiting all of them: others decide how many fields an object has. */
 
-/** Everything that one of these paths is in: `a` and `a b` of `a b c`. */
+/** Returns all parents of these paths: `a` and `a b` of `a b c`. */
 export function placesOf(paths: Iterable<string>): ReadonlySet<string> {
   const found = new Set<string>()
   let last = ''
   for (const path of paths) {
-    // Fields come in the order of their tree: most are in the same place as the one before.
+    // Fields come in the order of their tree: most have the same parent as the previous one.
     const nearest = path.lastIndexOf('\n')
     if (nearest <= 0 || (nearest === last.length && path.startsWith(last))) continue
     last = path.slice(0, nearest)

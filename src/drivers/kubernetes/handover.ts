@@ -7,20 +7,20 @@ import { appliedHash, isMarkField, type KeeperDetails, keeperOf, markOf, type Ob
 
 /** Whose an object is and what becomes of that next. There is one owner at any time. */
 export type HandoverStep =
-  /** Ours, and it stays so: nobody else is to have it, or the other is not there yet. */
+  /** croft keeps it: no handover is declared, or the new keeper is not there yet. */
   | { readonly do: 'keep'; readonly message?: string }
-  /** Still ours, and the other is at it already: two who write would undo each other, so we write nothing. */
+  /** croft still owns it and the new keeper is active: two writers would undo each other, so croft writes nothing. */
   | { readonly do: 'stand-by'; readonly message: string }
-  /** The other keeps every field that we keep: give ours up. */
+  /** The new keeper owns every field that croft owns: release croft's. */
   | { readonly do: 'release' }
-  /** Another's: only look. */
+  /** Another keeper's: only observe. */
   | { readonly do: 'watch' }
-  /** It is to be ours again, and the other is still at it. */
+  /** croft should take it back, but the other keeper is still active. */
   | { readonly do: 'await'; readonly message: string }
-  /** The other is gone: keep its fields again, take its name off them, and say that it is ours. */
+  /** The keeper is gone: own its fields again, remove its name from them, and mark the object as croft's. */
   | { readonly do: 'take-back'; readonly ours: boolean; readonly managers: readonly string[] }
 
-/** Under which names the agents apply. What they leave behind keeps their fields alive for ever. */
+/** The field managers of agents. Entries that they leave behind keep their fields forever. */
 const AGENTS: Readonly<Record<string, readonly string[]>> = {
   argocd: ['argocd-controller'],
   flux: ['kustomize-controller', 'helm-controller'],
@@ -46,7 +46,7 @@ export function handoverStep(wanted: WantedObject, look: ObjectDetails): Handove
   if (keeper === undefined || !keeper.there)
     return { do: 'keep', message: `goes over to ${shown} when that is in sync` }
   if (!keeper.synced || !keeper.healthy) return { do: 'stand-by', message: `${shown}: ${keeper.message}` }
-  // A chart is installed by its job, and what it brought is kept by whoever syncs it: nobody syncs the chart itself.
+  // A chart is installed by its job, and its objects belong to their agent: no agent owns the chart itself.
   if (look.object.kind === 'HelmChart') return { do: 'release' }
   const alone = onlyOurs(look.object)
   if (alone.length > 0) {
@@ -62,7 +62,7 @@ function shownKeeper(mark: string): string {
   return `${to} (${id})`
 }
 
-/** Fields that would be lost if we let go of them, because nobody else keeps them. */
+/** Returns fields that would be lost if croft released them, because croft alone owns them. */
 export function onlyOurs(object: Foreign): readonly string[] {
   return lostWith(
     object,
@@ -73,7 +73,7 @@ export function onlyOurs(object: Foreign): readonly string[] {
 /** Programs that keep what they apply, and write it without server-side apply in some of their modes. */
 const APPLIERS: ReadonlySet<unknown> = new Set([...Object.values(AGENTS).flat(), 'helm', 'kubectl-client-side-apply'])
 
-/** Returns the applier besides croft that keeps every field that croft keeps. */
+/** Returns the other applier that keeps every field that croft keeps. */
 export function keeperBesides(object: Foreign): string | undefined {
   const own = new Set<unknown>([MANAGER, REST_MANAGER, POWER_MANAGER])
   const appliers = entriesOf(object).filter(
@@ -100,14 +100,14 @@ function lostWith(object: Foreign, others: readonly Foreign[]): readonly string[
   )
 }
 
-/** Reports whether an applier besides croft applies the mark of croft too, as from a manifest copied from the cluster. */
+/** Reports whether another applier also applies croft's mark, as from a manifest copied from the cluster. */
 export function isMarkCopied(object: Foreign): boolean {
   return entriesOf(object).some(
     ({ manager, fieldsV1 }) => manager !== MANAGER && [...leavesOf(fieldsV1 as Foreign)].some(isMarkField),
   )
 }
 
-/** Marks by which agents know what is theirs, which croft does not apply itself. */
+/** Marks by which agents find their objects, which croft does not apply itself. */
 const TRACKING: readonly (readonly [field: 'labels' | 'annotations', name: string, agent: string])[] = [
   ['labels', 'kustomize.toolkit.fluxcd.io/name', 'the Kustomization of Flux'],
   ['labels', 'helm.toolkit.fluxcd.io/name', 'the HelmRelease of Flux'],

@@ -60,7 +60,7 @@ export function markOf(object: Foreign): ObjectMark | undefined {
   }
 }
 
-/** What was declared, as twelve digits: the same text was applied, whatever the server made of it. */
+/** Returns twelve digits of the declaration's hash, to tell later whether this text was applied. */
 export function appliedHash({ object }: WantedObject): string {
   return createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 12)
 }
@@ -86,7 +86,7 @@ export function onlyMark({ uid, key, estate }: Resource, wanted: WantedObject): 
   })
 }
 
-/** Which object it is and nothing about it: applied by somebody it gives up every field that he kept. */
+/** An object with its name only: applying it as a field manager releases every field of that manager. */
 export function nameOnly({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeObject {
   return { apiVersion, kind, metadata: { name, ...defined({ namespace }) } }
 }
@@ -97,12 +97,12 @@ export function keeperOf({ handover }: WantedObject): string | undefined {
   return `${handover.to} ${handover.by.apiVersion} ${objectId(handover.by)}`
 }
 
-/** Is this field of an object ours alone by its nature? Then nobody else needs to keep it. */
+/** Reports whether the field is croft's mark: no other keeper needs to own it. */
 export function isMarkField(path: string): boolean {
   return MARKS.some((one) => path.endsWith(`f:${one}`))
 }
 
-/** The same of a path as people read it. */
+/** The same for a path in its printed form. */
 export function isMarkName(path: string): boolean {
   return MARKS.some((one) => path.endsWith(`.${one}`)) || path.includes('.croft.dev/release')
 }
@@ -154,13 +154,13 @@ export interface ObjectDetails {
   readonly install?: InstallDetails
   /** Of a release of the person's own Helm: its newest revision. */
   readonly release?: ReleaseDetails
-  /** Of a HelmChart that is declared no more: definitions that its release takes with it, and all objects of them. */
+  /** For a HelmChart that is no longer declared: definitions that its release deletes, with all their objects. */
   readonly definitions?: readonly string[]
 }
 
 export interface ReleaseDetails
   extends Pick<ReleaseRecord, 'revision' | 'status' | 'description' | 'sinceMs' | 'chart'> {
-  /** It waits for a Helm that has not ended it for longer than any takes. */
+  /** It is pending for longer than any Helm run takes. */
   readonly stuck: boolean
   /** Values that may be shown; undefined: which of them are secret is not known now. */
   readonly values: Foreign | undefined

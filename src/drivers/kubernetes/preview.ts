@@ -7,13 +7,13 @@ import type { Change } from '../../model/resource.ts'
 import { spreadValues } from './fields.ts'
 import { isMarkName } from './marks.ts'
 
-/** What a server writes for itself and nobody declares. */
+/** Fields that the server sets and no manifest declares. */
 const ITS_OWN = wordSet(`
   metadata.managedFields metadata.resourceVersion metadata.generation metadata.creationTimestamp metadata.uid
   metadata.selfLink status
 `)
 
-/** Which object it is: said already where the changes are shown. */
+/** The object's name, which is shown above its changes anyway. */
 const NAMES: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata.name', 'metadata.namespace'])
 
 /** Every field in which an object would be another than it is, the server's own accounts and our mark aside. Pure. */

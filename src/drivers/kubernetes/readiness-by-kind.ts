@@ -50,7 +50,7 @@ function deployment(object: Foreign): Readiness {
   )
 }
 
-/** Pods that only a person replaces, or that a partition keeps old, are waited for by nobody. */
+/** Pods that only a person replaces, or that a partition keeps at the old version, are not awaited. */
 function statefulSet(object: Foreign): Readiness {
   const wanted = replicasOf(object)
   if (at(object, 'spec', 'updateStrategy', 'type') === 'OnDelete') return counted(object, wanted, ['readyReplicas'])
@@ -107,7 +107,7 @@ function job(object: Foreign): Readiness {
   return waits('Running', 'it has not ended')
 }
 
-/** A claim may wait for the first pod that uses it: that is no fault of its own. */
+/** A claim may wait for the first pod that uses it: that is no fault. */
 function claim(object: Foreign): Readiness {
   const found = textOf(at(object, 'status', 'phase')) ?? 'Pending'
   if (found === 'Lost') return failed('Lost', 'its volume is gone')

@@ -210,7 +210,7 @@ function observedFrom(
       ...(mark === undefined ? {} : { facts: { owner: mark.keptBy?.split(' ')[0] ?? 'croft' } }),
     },
     ...defined({ mark }),
-    // What goes already is not deleted a second time: somebody's finalizer still holds it.
+    // Do not delete twice what is being deleted: a finalizer still holds it.
     ...(undeclared && at(look.object, 'metadata', 'deletionTimestamp') !== undefined ? { lock: 'being deleted' } : {}),
   }
 }

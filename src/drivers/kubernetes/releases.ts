@@ -60,8 +60,8 @@ export async function readReleases(client: KubernetesClient, api: ClusterApi, si
 }
 
 /**
- * Definitions that go when the release of a chart goes: those in its templates that nobody told Helm to keep. Whatever is
- * of their kinds goes with them, in every namespace.
+ * Returns definitions that the deletion of a chart's release deletes: those in its templates without Helm's keep
+ * policy. All objects of their kinds go with them, in every namespace.
  */
 export async function definitionsOf(
   client: KubernetesClient,

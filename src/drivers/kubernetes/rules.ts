@@ -76,7 +76,7 @@ export const rules: Rules = {
     const look = lookOf(observed)
     const mark = markOf(look.object)
     const step = mark === undefined ? undefined : handoverStep(wanted, look)
-    // Nothing about a Job that ran can be changed: it goes, and runs anew.
+    // A finished Job is immutable: delete and recreate it.
     if (changes.some(({ path }) => path === HOOK)) {
       const [again] = deletion(changed(observed, [], changes)).map((step) => ({
         ...step,
@@ -169,7 +169,7 @@ function isReleaseSeen({ list }: ObservedResource): boolean {
 
 /** An object that is there and does not carry our mark. */
 function foreign(resource: Resource, wanted: WantedObject, live: Foreign): readonly Change[] {
-  // A namespace is a place: whoever made it, it serves.
+  // A namespace is only a place: use it, no matter who created it.
   if (wanted.object.kind === 'Namespace' && wanted.adopt !== true) return []
   const mark: Change = { path: 'mark', from: 'nobody', to: resource.key, effect: 'live' }
   if (wanted.adopt === true) return [mark, ...fieldChanges(wanted.object, live, false)]
@@ -229,7 +229,7 @@ function resting(live: Foreign): readonly Change[] {
   return [{ path: RESTING, from: at(live, 'spec', 'suspend'), to: undefined, effect: 'live' }]
 }
 
-/** Whoever keeps it says whether it is well: of a chart that K3s was told to let be, its job is gone. */
+/** Reports the readiness that the keeper shows: K3s deletes the job of a chart that it must not manage. */
 function handedOver(wanted: WantedObject, look: ObjectDetails): Readiness {
   const { keeper, object } = look
   const found = object.kind === 'HelmChart' ? undefined : objectReadiness(look, wanted.ready)

@@ -133,7 +133,7 @@ function seenObject(observed: ObservedResource) {
   return { object, named, plural: likelyKind(named).plural, uid: textOf(metadata.uid) }
 }
 
-/** Server-side apply as somebody; never with force unless it is said here. */
+/** A server-side apply as a field manager, forced only if requested. */
 function patch(
   verb: 'create' | 'configure',
   summary: string,
@@ -158,24 +158,24 @@ function about(cluster: string): Pick<StepOver<'object'>, 'lane' | 'host' | 'que
 function withSecrets({ secrets = {} }: WantedObject, step: StepOver<'object'>): Step {
   if (step.write.do !== 'apply') return step
   if (Object.keys(secrets).length > 0) return { ...step, write: { ...step.write, secrets } }
-  // A Secret that a chart wrote carries its values itself: then nobody is shown the call.
+  // A chart's Secret contains its values: never show the call.
   const { kind, data } = step.write.body
   return kind === 'Secret' && data !== undefined ? { ...step, write: { ...step.write, hidden: true } } : step
 }
 
-/** A chart keeps its text, which nobody else holds; its controller is told to let it be. */
+/** A chart keeps its spec, which has no other owner; its controller is told to ignore it. */
 function unmanaged(bare: KubeObject, object: KubeObject): KubeObject {
   const annotations = { ...object.metadata.annotations, ...bare.metadata.annotations, [UNMANAGED]: 'true' }
   const labels = { ...object.metadata.labels, ...bare.metadata.labels }
   return { ...object, metadata: { ...object.metadata, labels, annotations } }
 }
 
-/** Flux takes away what it installed when its object goes, unless that is suspended. */
+/** Flux deletes what it installed when its object is deleted, unless that is suspended. */
 function isFluxKeeper({ apiVersion, kind }: KubeObject): boolean {
   return (kind === 'HelmRelease' || kind === 'Kustomization') && apiVersion.includes('toolkit.fluxcd.io/')
 }
 
-/** Whatever hangs on them goes with them. */
+/** Their deletion deletes everything inside them. */
 const HOLDING_DATA: ReadonlySet<string> = new Set([
   'Namespace',
   'CustomResourceDefinition',

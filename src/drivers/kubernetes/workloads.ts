@@ -33,7 +33,7 @@ interface AskedTree {
   readonly tree: Promise<WorkloadTree>
 }
 
-/** Reads what runs for an add-on, when somebody asks. Those who ask within a moment share the answer. */
+/** Reads an add-on's workloads on request. Requests within a moment share the answer. */
 export function createWorkloads(deps: WorkloadsDeps): Workloads & { close(): Promise<void> } {
   const ways = new Map<string, { readonly declared: string; readonly way: KubernetesWay }>()
   const answers = new Map<string, AskedTree>()
@@ -108,7 +108,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads & { close(): Pro
     const before = answers.get(name)
     if (before?.estate === estate && nowMs - before.atMs < LIMITS.workloadsFreshMs) return before.tree
     for (const [old, { atMs }] of answers) if (nowMs - atMs >= LIMITS.workloadsFreshMs) answers.delete(old)
-    // Nobody calls it off: whoever asks first may go away while others wait. Each call is bounded by the wire.
+    // Without the first caller's signal: it may leave while others wait. The wire bounds each call.
     const asked = read(found.connection, found.roots, new AbortController().signal)
     answers.set(name, { atMs: nowMs, estate, tree: asked })
     asked.catch(() => answers.delete(name))

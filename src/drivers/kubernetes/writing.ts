@@ -25,7 +25,7 @@ export async function send(
   if (write.do === 'delete') {
     const { apiVersion, kind, uid, resourceVersion, propagationPolicy } = write
     const path = await pathFor(client, api, write.path, { apiVersion, kind }, signal)
-    // Only the very object that was looked at: one that was made anew meanwhile stays.
+    // Delete only the object that was read: one recreated meanwhile stays.
     const preconditions = defined({ uid, resourceVersion })
     const required = Object.keys(preconditions).length === 0 ? {} : { preconditions }
     const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, ...required }
@@ -51,8 +51,8 @@ export async function send(
 }
 
 /**
- * What would come of a step, by the server's own word where there is a server: it is asked to apply it and to keep
- * nothing. Values of Secrets are not looked up for that. Undefined: nobody can tell, or nothing can be told of it.
+ * Returns the effect of a step: the server computes it as a dry run, without resolving Secrets. Undefined if the server
+ * cannot tell, or there is nothing to tell.
  */
 export async function previewOf(
   client: KubernetesClient | undefined,

@@ -13,10 +13,10 @@ const CHUNK_BYTES = 768 * 1024
 const FIRST_POLL_MS = 100
 const LONGEST_POLL_MS = 2_000
 
-/** A new file that only root may read, whatever stands at its name: a link or a file there is an error. */
+/** Creates a file that only root can read. Fails if a link or a file has its name already. */
 const BEGIN = 'set -Ceu; umask 077; base64 -d >"$1"'
 const APPEND = 'set -eu; umask 077; base64 -d >>"$1"'
-/** Its owner first, then its rights, then its name: nobody sees it with more than was asked for. */
+/** Sets owner, then mode, then name: so the file never has more rights than requested. */
 const FINISH = 'set -eu; [ -z "$3" ] || chown -- "$3" "$1"; chmod -- "$4" "$1"; mv -f -- "$1" "$2"'
 
 /** A shell inside a guest over its agent. It needs no network, no password and no key. */
@@ -30,7 +30,7 @@ export function agentShell(
   const command = async (execute: string, args: object, signal: AbortSignal): Promise<unknown> => {
     const words = ['qemu-agent-command', '--timeout', '30', uuid, JSON.stringify({ execute, arguments: args })]
     const [answer = ''] = await virsh.ask([words], doing, signal).catch((error: unknown) => {
-      // Nobody knows whether the question arrived.
+      // The request may have arrived.
       if (error instanceof ObservationFailed) throw new ShellFailure('maybe', 'unreachable', error.message)
       throw error
     })

@@ -7,8 +7,8 @@ import { refusalOf, type Virsh } from './virsh.ts'
 import { childrenOf, find, parseXml } from './xml.ts'
 
 /**
- * The serial line of a domain, by `virsh console` on its host. It wants a terminal of its own, which `script` gives it
- * whatever way leads to the host. A serial line has no size.
+ * The serial line of a domain, by `virsh console` on its host. virsh needs a terminal, which `script` provides on any
+ * way to the host. A serial line has no size.
  */
 export function consoleOf(
   open: () => Virsh,

@@ -6,9 +6,9 @@ import type { DiskToWrite } from './domain-write.ts'
 import { printMark } from './marks.ts'
 import { configOf, diskVolume, insertedSeed, seedVolume, shortHash, targetOf } from './names.ts'
 
-/** One declared value of a domain: what it is to be, what it is, and when a change of it is in force. */
+/** One declared value of a domain: its target, its live value, and when a change takes effect. */
 export interface DeclaredValue {
-  /** In the words of the declaration. */
+  /** The path in the declaration. */
   readonly path: string
   readonly to: unknown
   readonly effect: 'live' | 'restart' | 'replace'
@@ -45,7 +45,7 @@ export function declaredValues(vm: VmSpec, uid: string): readonly DeclaredValue[
 /** Others give names as well, and libvirt wants all of them to begin so. */
 const OURS = /^ua-(?:net|hostpci|usb)\d+$/
 
-/** Cards and devices that croft once put in, by the name that it gave them, and that are declared no more. */
+/** Cards and devices that croft added, by the alias that it gave them, and that are no longer declared. */
 export function strays(vm: VmSpec, seen: DomainView): readonly { readonly path: string; readonly from: unknown }[] {
   const declared = new Set([...vm.nics, ...(vm.pci ?? []), ...(vm.usb ?? [])].map(({ slot }) => `ua-${slot}`))
   const left = (head: string, devices: readonly { readonly alias: string | undefined; readonly is: unknown }[]) =>
@@ -133,13 +133,13 @@ function addNic(nic: VmNic, add: Add): void {
   field('disconnected', nic.disconnected, (seen) => seen.disconnected)
 }
 
-/** By the name that we gave it; a card that somebody else put in counts by its place. */
+/** Finds a card by croft's alias; a card without one counts by its position. */
 function nicIn(domain: DomainView, slot: string): NicView | undefined {
   const other = domain.nics[Number(/^net(\d+)$/.exec(slot)?.[1] ?? -1)]
   return domain.nics.find(({ alias }) => alias === `ua-${slot}`) ?? (other?.alias === undefined ? other : undefined)
 }
 
-/** The disc with the seed, as it stands in the domain until it was read. */
+/** The seed's disc, which is in the domain until the guest has read it. */
 export function seedToWrite(vm: VmSpec, uid: string): DiskToWrite | undefined {
   const { seed } = vm
   if (seed === undefined) return undefined

@@ -37,13 +37,13 @@ export function diffVm(
     const own = path === 'mark' && isSaidByGit(from, to)
     changes.push({ path, from, to, effect: 'live', ...(own ? { own } : {}) })
   }
-  // A domain that was taken over keeps the name that somebody gave it.
+  // An adopted domain keeps its own name.
   if (resource.policy.adopt === undefined) compareName(vm, config, changes)
   const values = declaredValues(vm, observed.mark?.uid ?? resource.uid)
   for (const { path, to, effect, read } of values) {
     const from = read(config.domain)
     if (same(from, to)) continue
-    // Without a running guest there is nothing to restart.
+    // A stopped guest needs no restart.
     changes.push({ path, from, to: shown(to), effect: effect === 'restart' && !up ? 'live' : effect })
   }
   for (const { path, from } of strays(vm, config.domain))
@@ -142,7 +142,7 @@ function shown(to: unknown): unknown {
  * it. So three looks tell everything: is it in the definition, is it in what runs, is its volume there and whole.
  */
 
-/** What is to be done next about the seed. Undefined: nothing, or nothing but to wait. */
+/** The next step for the seed. Undefined: none, or only a wait. */
 type DomainSeedMove = 'insert' | 'upload' | 'restart' | 'eject' | 'discard'
 
 export function seedMove(vm: VmSpec, observed: ObservedResource): DomainSeedMove | undefined {
@@ -166,7 +166,7 @@ export function seedMove(vm: VmSpec, observed: ObservedResource): DomainSeedMove
   return up ? 'restart' : undefined
 }
 
-/** An upload that broke off leaves a volume that is too short. With secrets in it nobody knows its size beforehand. */
+/** A broken upload leaves a volume that is too short. With secrets inside, the full size is unknown beforehand. */
 function isWhole(vm: VmSpec, observed: ObservedResource): boolean {
   const disk = seedToWrite(vm, observed.mark?.uid ?? '')
   if (disk === undefined || vm.seed === undefined) return false

@@ -21,13 +21,12 @@ export type DiskToWrite = Pick<VmDisk, 'slot' | 'cache' | 'discard' | 'serial' |
   readonly pool: string
   readonly volume: string
   readonly format: string
-  /** A disc with a seed: nobody writes to it. */
+  /** A seed's disc is read-only. */
   readonly seed?: boolean
 }
 
 /**
- * Writes one declared value into a domain's XML, and nothing else. Everything that is not named stays as somebody put
- * it there. Answers false for a path that it does not know.
+ * Writes one declared value into a domain's XML and leaves everything else as it is. Returns false for an unknown path.
  */
 export function writeValue(domain: XmlElement, path: string, value: unknown, places: HostPlaces): boolean {
   const [head = '', slot = '', field = ''] = path.split('.')
@@ -84,7 +83,7 @@ export function newDomain(options: {
   const uefi = options.bios === 'ovmf'
   const os = element('os', { firmware: uefi ? 'efi' : undefined }, [
     element('type', { arch: options.architecture, machine: options.machine }, 'hvm'),
-    // Without keys of its own a machine with secure boot starts nothing but what its vendor signed.
+    // Without enrolled keys, secure boot starts only what the vendor signed.
     ...(uefi ? [element('firmware', {}, [element('feature', { enabled: 'no', name: 'secure-boot' })])] : []),
     element('boot', { dev: 'hd' }),
   ])
@@ -171,7 +170,7 @@ function putDisk(domain: XmlElement, disk: DiskToWrite, places: HostPlaces): boo
   if (before !== undefined) removeChild(devices, before)
   const block = isBlockPool(places.pools.get(disk.pool))
   const cdrom = disk.seed === true && target.bus !== 'virtio'
-  // By its path and not as a volume of a pool: AppArmor's helper does not know pools, and would let nobody read it.
+  // By path and not as a pool's volume: AppArmor's helper does not know pools and would deny all reads.
   const source = element('source', block ? { dev: path } : { file: path })
   if (target.bus === 'scsi' && !hasScsiController(devices))
     devices.children.push(element('controller', { type: 'scsi', index: '0', model: 'virtio-scsi' }))

@@ -4,11 +4,11 @@ import { powerOf } from './observe.ts'
 import type { Virsh } from './virsh.ts'
 
 /*
- * Work on a host that takes longer than anybody waits: copying and downloading images. It is begun and left alone; a
- * directory of its own says how far it is. The scripts are constants, and everything that varies comes as words.
+ * Long work on a host: copying and downloading images. A job is started and runs detached; its directory shows its
+ * progress. The scripts are constants, and everything that varies comes as words.
  */
 
-/** Begins a job: `setsid --fork sh -c BEGIN croft-job ID BODY croft WORDS…`. */
+/** Starts a job: `setsid --fork sh -c BEGIN croft-job ID BODY croft WORDS…`. */
 const BEGIN = `umask 077
 d="\${HOME:-/root}/.cache/croft/jobs"
 mkdir -p "$d" && find "$d" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} +
@@ -23,7 +23,7 @@ const LOOK = `cd "\${HOME:-/root}/.cache/croft/jobs/$1" 2>/dev/null || exit 3
 if [ -f state ]; then cat state; elif kill -0 "$(cat pid)" 2>/dev/null; then echo running; else echo lost; fi
 tail -c 1000 log`
 
-/** Makes a volume as a copy of another, whatever pool that is in. Words: copy URI POOL XML INPUTPOOL INPUTVOLUME. */
+/** Copies a volume from any pool. Words: copy URI POOL XML INPUTPOOL INPUTVOLUME. */
 const COPY = `set -eu
 export LC_ALL=C
 printf %s "$4" >volume.xml
@@ -70,7 +70,7 @@ function lookAtJob(id: string): readonly string[] {
   return ['sh', '-c', LOOK, 'croft-look', id]
 }
 
-/** The id of a job holds when it was begun: one that nobody has heard of yet may only be young. */
+/** The id of a job has its start time: a job without a directory may just be young. */
 export function jobId(kind: string, volume: string, atMs: number): string {
   return `${kind}-${volume.replace(/[^A-Za-z0-9._-]/g, '_')}-${Math.floor(atMs)}`
 }
@@ -79,10 +79,10 @@ function begunAt(id: string): number {
   return Number(/-(\d+)$/.exec(id)?.[1] ?? 0)
 }
 
-/** A job that nobody has heard of may only be young. */
+/** A job without a directory may just be young. */
 const YOUNG_MS = 10_000
 
-/** How far a task is that this driver began: a job on the host, or a guest that was asked to shut down. */
+/** Returns the progress of a task of this driver: a job on the host, or a guest's shutdown. */
 export async function taskOutcome(
   virsh: Virsh,
   taskId: string,
@@ -126,7 +126,7 @@ async function jobOutcome(
   return { ...task, state: 'failed', message, refusal: { reason, meaning: mismatch ? 'stalled' : 'backoff', message } }
 }
 
-/** The file that a job is about, as people call it: its id says also what is done to it, and when it was begun. */
+/** Returns the file's plain name: a job's id also has the verb and the start time. */
 function fileIn(job: string): string {
   return /^[a-z]+-(.*)-\d+$/.exec(job)?.[1] ?? job
 }

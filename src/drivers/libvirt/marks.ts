@@ -13,14 +13,14 @@ import {
 } from './xml.ts'
 
 /*
- * The mark is an element of our own in the domain's metadata, which libvirt keeps and does not read. The description
- * says the same in one line for people. Both stand beside whatever others wrote there.
+ * The mark is croft's own element in the domain's metadata, which libvirt keeps and ignores. The description repeats it
+ * in one line for people. Both leave other tools' texts alone.
  */
 const NAMESPACE = 'https://croft.dev/libvirt/1'
 const NAME = 'croft:machine'
 const LINE = /^Kept by croft: .*$/
 
-/** The mark on a domain. One that was written for another UUID shows a copy, which is nobody's. */
+/** Returns the mark on a domain. A mark for another UUID shows a copied domain, which has no owner. */
 export function readMark(domain: XmlElement): Mark | undefined {
   const node = markNode(domain)
   if (node === undefined) return undefined
@@ -42,7 +42,7 @@ export function printMark(mark: Mark): string {
   return JSON.stringify({ uid, owner, estate, deletion, protect, serverOf, seed })
 }
 
-/** Only what Git says differs, so it is nobody's doing in the world: the estate got a uid, or protects it. */
+/** Reports whether only Git changed, so that it is no drift: the estate got a uid, or protects it. */
 export function isSaidByGit(from: unknown, to: unknown): boolean {
   if (typeof from !== 'string' || typeof to !== 'string') return false
   const { estate, protect, serverOf } = parseMark(to)

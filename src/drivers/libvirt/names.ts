@@ -70,7 +70,7 @@ export function targetOf(slot: string): Target | undefined {
   }
 }
 
-/** The slot in the words of a declaration for a device that somebody else made. */
+/** Returns a foreign device's slot in the declaration's terms. */
 export function slotOf(dev: string, bus: string): string | undefined {
   const at = (dev.codePointAt(2) ?? 0) - 97
   if (dev.length !== 3 || at < 0 || at > 25) return undefined

@@ -12,7 +12,7 @@ import { commandOf } from './steps.ts'
 import { outcomeOf } from './virsh.ts'
 import { parseXml, printXml, type XmlElement } from './xml.ts'
 
-/** One step: what it says is done, one writing call or a job that is begun. Nothing is waited for. */
+/** Performs one step: checks its precondition, and makes one writing call or starts a job. Waits for nothing. */
 export async function performStep(
   tools: Pick<Performing, 'virsh' | 'uri' | 'places' | 'deps'>,
   step: Step,
@@ -61,7 +61,7 @@ function dispatch(performing: Performing): Promise<Outcome> {
   return deletes ? deleteVolume(performing, id, name) : grow(performing, id, name)
 }
 
-/** libvirt has no compare-and-set of its own: the definition is read again right before it is written. */
+/** libvirt has no compare-and-set: read the definition again right before writing it. */
 async function digestMismatch({ uri, step, command, signal, read, refused }: Performing): Promise<Outcome | undefined> {
   const digest = versionOf(step)
   if (digest === undefined) return undefined

@@ -71,7 +71,7 @@ export function diffPlace({ fields }: SettingSpec, observed: ObservedResource): 
   return changes
 }
 
-/** Why it cannot be changed now. A pool stays where it is; a network that is stopped cuts off whoever is in it. */
+/** Why it cannot change now. A pool cannot move; stopping a network cuts off its users. */
 function blockedBy({ place, name, active, users }: PlaceConfig): Pick<Change, 'blocked'> | undefined {
   if (place === 'pool')
     return {
@@ -193,8 +193,8 @@ function placeStep(
 }
 
 /**
- * A pool's directory is made where there is none, in the same call: what is only defined looks the same before and
- * after. A volume group must be there; building would make it anew.
+ * Starts a pool or network. Creates a missing directory of a pool in the same call, since a defined pool looks the same
+ * without it. A volume group must exist: building would recreate it.
  */
 function startPlace(place: LibvirtPlace, { id, fields }: SettingSpec): Step {
   const { kind, host } = place

@@ -20,7 +20,7 @@ interface PlaceField {
   write(xml: XmlElement, value: SettingValue): void
 }
 
-/** Everything that a declaration can say of a network. What is not in here stays as somebody wrote it. */
+/** All declarable fields of a network. Other settings stay as they are. */
 const NETWORK: Readonly<Record<string, PlaceField>> = {
   mode: {
     read: (xml) => {
@@ -172,7 +172,7 @@ function bitsOf(netmask: string): number {
     .reduce((sum, bits) => sum + bits, 0)
 }
 
-/** What else stands beside an address, such as reservations that somebody made, stays with its family. */
+/** Other settings of an address, such as a person's reservations, stay with its family. */
 function writeAddresses(xml: XmlElement, value: SettingValue): void {
   const wanted = value as readonly string[]
   const before = childrenOf(xml, 'ip')

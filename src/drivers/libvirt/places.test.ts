@@ -209,12 +209,12 @@ for (const [definition, id, first, second] of [
       const others = await session.list(rules.listOf(one) ?? '', NEVER)
       await perform(rules.createSteps(one, rules.declaredId(one) ?? ''))
       await change(one)
-      // Somebody stops it. This driver takes a change of a network only then.
+      // A person stops it: only then does this driver accept a change of a network.
       await shell.direct(`${definition === 'libvirt-network' ? 'net' : 'pool'}-destroy ${id}`)
       await change(placed(definition, id, second))
       await shell.direct(`${definition === 'libvirt-network' ? 'net' : 'pool'}-destroy ${id}`)
       await change(one)
-      // A UUID that is ours decides, never the name: another declaration of that name is refused.
+      // The UUID decides, never the name: another declaration with that name is refused.
       const other = { ...one, uid: 'fedcba9876543210' }
       const [create] = rules.createSteps(other, rules.declaredId(other) ?? '')
       assert.ok(create)

@@ -90,14 +90,14 @@ export const libvirtRules: Rules = rulesByType(
   },
   {
     awaits: () => [],
-    /** Of a domain of which nothing is declared any more: everything but the first, which it starts from. */
+    /** For an undeclared domain: all disks but the first, its boot disk. */
     dataDisks(observed) {
       if (observed.list !== undefined) return []
       const config = configOf(observed)
       const uid = observed.mark?.uid ?? ''
       const named = new Set((config?.domain.disks ?? []).map(({ pool, volume }) => `${pool}:${volume}`))
       const isSeed = (volume: string) => seedHashIn(uid, volume.slice(volume.indexOf(':') + 1)) !== undefined
-      // Also what was taken out of it: the volume has its name, and goes with it.
+      // Detached volumes have its name too, and are deleted with it.
       const detached = (config?.ours ?? []).filter((volume) => !named.has(volume) && !isSeed(volume))
       return [...disksOf(observed).slice(1), ...detached]
     },

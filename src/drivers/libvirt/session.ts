@@ -37,7 +37,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   let system: SystemReading | undefined
   const patience = new Map<string, number>()
 
-  /** How long this session has known of a task, by the clock that nobody can set: what jumps is the other one. */
+  /** Returns how long this session has known a task, on the monotonic clock, since the wall clock may jump. */
   const waitedMs = (taskId: string): number => {
     const nowMs = deps.clock.monotonicMs()
     const firstSeenMs = patience.get(taskId) ?? nowMs
@@ -111,12 +111,12 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       try {
         return (await open().read(['domname', externalId], `ask whether ${externalId} is free`, signal)) === undefined
       } catch (error) {
-        // Whoever may not see it has been told that it is there.
+        // Permission was denied, so it exists.
         if (error instanceof ObservationFailed && error.refusal.reason === 'PermissionDenied') return false
         throw error
       }
     },
-    // Whoever may list the domains of a host sees all of them.
+    // A user who may list a host's domains sees all of them.
     seesEverything: async () => true,
     taskOutcome: (taskId, signal) => taskOutcome(open(), taskId, host, waitedMs(taskId), signal),
     async perform(step, signal) {
@@ -140,7 +140,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   }
 }
 
-/** virsh runs on the host itself, whatever way leads there: `qemu+ssh://root@kvm1/system` is `qemu:///system` there. */
+/** Returns the URI on the host itself, where virsh runs: `qemu+ssh://root@kvm1/system` is `qemu:///system` there. */
 function localUri(endpoint: string): string {
   const [, scheme = 'qemu', path = '/system'] = /^([a-z]+)(?:\+[a-z]+)?:\/\/[^/]*(\/.*)$/.exec(endpoint) ?? []
   return `${scheme}://${path}`

@@ -96,7 +96,7 @@ function testWorld(): TestWorld {
     nowMs: () => nowMs,
     calls: shell.calls,
     writes: shell.writes,
-    // Writes that were about somebody else's domain: there must be none.
+    // Writes to foreign domains: there must be none.
     others: () => JSON.stringify(shell.written().filter((text) => text.includes(FOREIGN))),
     meddle: (id) => {
       meddling.push(inner.direct(`desc ${id} --config "somebody was here"`))

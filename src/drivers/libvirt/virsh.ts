@@ -26,7 +26,7 @@ export interface Virsh {
 }
 
 export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
-  // In the words that the table of errors knows, whatever language the host speaks.
+  // In English, as the table of errors expects.
   const virsh = ['env', 'LC_ALL=C', 'virsh', '-c', uri]
 
   const look = async (argv: readonly string[], doing: string, signal: AbortSignal, input?: string): Promise<Ran> => {
@@ -43,7 +43,7 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
       if (questions.length === 0) return []
       const mark = `croft-${Math.floor(random.next() * 2 ** 48).toString(36)}`
       const lines = [
-        // Whatever virsh says when it begins comes before this.
+        // virsh's banner comes before this line.
         `echo "${mark}" "begin"`,
         ...questions.flatMap((words, at) => [words.map(quoted).join(' '), `echo "${mark}" "${at}"`]),
       ]
@@ -106,19 +106,19 @@ export function refusalOf(error: ShellFailure, doing: string): Refusal {
 
 function unanswered(ran: Ran, doing: string): Refusal {
   const refusal = translate({ text: ran.stderr, doing })
-  // Whatever it was: nothing was answered, so nothing is known of the whole connection.
+  // Without any answer, all of the connection is unknown.
   return { ...refusal, connectionWide: true }
 }
 
-/** A word as virsh reads it from a line. */
+/** Quotes a word for virsh's command line. */
 function quoted(word: string): string {
   if (/^[A-Za-z0-9_./:@=+-]+$/.test(word)) return word
   return `"${word.replace(/[\n\r\0]/g, ' ').replace(/["\\]/g, '\\$&')}"`
 }
 
 /**
- * The answers between the marks. virsh shows its prompt and the line that it read, also when nobody types; those lines
- * hold the mark in quotes, the answer to `echo` does not.
+ * Returns the answers between the marks. virsh echoes its prompt and each input line; those lines hold the mark in
+ * quotes, the answer to `echo` does not.
  */
 function splitAnswers(output: string, mark: string, count: number): readonly string[] | undefined {
   if (output.length > LIMITS.commandOutputBytes) return undefined

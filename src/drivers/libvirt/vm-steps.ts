@@ -22,8 +22,8 @@ import { configOf, seedHashIn, shortHash } from './names.ts'
 import { discardStep, domainPath, hostQueue, makeStep, poolPath, poolQueue, shutdownStep, startStep } from './steps.ts'
 
 /**
- * The domain comes first, with its mark and its disks named: whatever breaks off afterwards, it is found again and says
- * what is still missing. Its volumes follow, then the seed, and only then is it started.
+ * The domain comes first, with its mark and its disks named: after any failure it is found again and shows what is
+ * missing. Then come its volumes, the seed, and the start.
  */
 export function createVmSteps(resource: Resource, vm: VmSpec, uuid: string): readonly Step[] {
   const { host } = vm
@@ -134,7 +134,7 @@ export function leaveVmSteps({ host, externalId: uuid, mark, close }: ObservedRe
   ]
 }
 
-/** Only volumes that are named after the machine go with it: everything else on it was somebody's before. */
+/** Deletes only volumes that are named after the machine: all others on it predate croft. */
 export function deleteVmSteps(destruction: Destruction): readonly Step[] {
   const { observed } = destruction
   const { host, externalId: uuid } = observed

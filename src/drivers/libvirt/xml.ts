@@ -1,7 +1,7 @@
 import { XMLParser } from 'fast-xml-parser'
 import { LIMITS } from '../../lib/limits.ts'
 
-/** One element. Everything in it is kept in its order: what we do not understand is somebody's all the same. */
+/** One element. Keeps the order of its content, also of unknown content, which belongs to other tools. */
 export interface XmlElement {
   readonly name: string
   readonly attributes: Record<string, string>
@@ -74,7 +74,7 @@ function isBounded(text: string): boolean {
   return true
 }
 
-/** The same meaning again: entities are escaped anew, and elements that hold elements only are laid out in lines. */
+/** Prints an element: escapes entities, and puts elements without text on separate lines. */
 export function printXml(element: XmlElement, indent = ''): string {
   const attributes = Object.entries(element.attributes).map(([name, value]) => ` ${name}='${escaped(value)}'`)
   const open = `${indent}<${element.name}${attributes.join('')}`

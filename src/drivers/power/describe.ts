@@ -17,13 +17,13 @@ import { tierOf, type WorkloadTraits } from './tiers.ts'
 export function listing(client: KubernetesClient, signal: AbortSignal) {
   return async (path: string): Promise<readonly Foreign[] | undefined> => {
     const asked = await client.list(path, {}, signal)
-    // A kind that nobody defined has no objects.
+    // A kind without a definition has no objects.
     if (asked.is === 'error' && asked.status === 404) return []
     return asked.is === 'answer' ? asked.value : undefined
   }
 }
 
-/** What a person sees as one thing, whether it is asked as a workload or as one of its pods. */
+/** Returns the traits of a workload that a person sees as one, whether it is read as a workload or as a pod. */
 export function describe(object: Foreign, kind: string, answering: readonly Selector[] = []): WorkloadTraits {
   const pod = kind === 'Pod' ? object : recordOf(at(object, 'spec', 'template'))
   const namespace = nameOf(at(object, 'metadata', 'namespace')) ?? 'default'

@@ -25,7 +25,7 @@ export function readUps(lines: readonly string[]): UpsReading | undefined {
     }),
   )
   const status = variables.get('ups.status')?.split(' ') ?? []
-  // FSD: the primary has ordered the power-off and cuts the power next, whatever the mains do.
+  // FSD: the primary has ordered the power-off and cuts the power next, even if the mains return.
   const cuts = status.includes('FSD')
   if (!cuts && !status.includes('OL') && !status.includes('OB')) return undefined
   const charge = Number(variables.get('battery.charge'))

@@ -39,7 +39,7 @@ export async function pause(client: KubernetesClient, step: Step<'power'>, signa
   })
 }
 
-/** Gives back what our note says and takes the note away, in one write. Where somebody scaled it since, theirs stands. */
+/** Restores the state in croft's note and deletes the note in one write. A later scaling stays. */
 export async function restore(client: KubernetesClient, step: Step<'power'>, signal: AbortSignal): Promise<Outcome> {
   return onWorkload(client, step, signal, (object, kind) => {
     const before = readBefore(annotationsOf(object).get(MARKS.before))
@@ -70,7 +70,7 @@ async function onWorkload(
   return changed(client, path, summary, signal, (object) => change(object, workload.kind))
 }
 
-/** Cordon, taint and our mark of what of it is ours, in one write that fails when somebody was there in between. */
+/** Cordons and taints a node and marks what croft set, in one write that fails if the node changed in between. */
 export async function markNode(
   client: KubernetesClient,
   step: Step<'power'>,
@@ -150,7 +150,7 @@ export async function drainNode(
   return { outcome: trouble ?? DONE, ...(blocked === undefined ? {} : { blocked }) }
 }
 
-/** Reads an object and sends the change with the version that was read: never over somebody else's. */
+/** Reads an object and sends the change with its version, so that it never overwrites another change. */
 async function changed(
   client: KubernetesClient,
   path: string,

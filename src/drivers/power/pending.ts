@@ -2,8 +2,8 @@ import { at, type Foreign, labelsOf, objectName, recordOf, recordsOf, stringMapO
 import type { ClusterSpec } from '../../model/cluster.ts'
 
 /**
- * Pods that cannot be placed now and that only a node on demand could run, by that node. A pod that some node that is
- * on could take some day, when it has room, wakes nobody.
+ * Returns pending pods that only an on-demand node could run, by that node. A pod that fits on any running node, even a
+ * full one, starts no node.
  */
 export function onlySleepersFit(
   cluster: Pick<ClusterSpec, 'agents'>,

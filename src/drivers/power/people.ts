@@ -4,10 +4,10 @@ import { inParallel } from '../../lib/parallel.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { ObservedPowerHold } from '../../model/observed-power.ts'
 
-/** In this locale the time is written as year, month and day; in UTC, whatever the node thinks of zones. */
+/** This locale prints times as year, month and day; TZ overrides the node's time zone. */
 const WHO = ['env', 'TZ=UTC', 'LC_ALL=C.UTF-8', 'who', '-u'] as const
 
-/** Who is logged in on each node, since when, and for how long without a key. A node that does not say holds nothing. */
+/** Returns who is logged in on each node, since when, and how long idle. A node that does not answer holds nothing. */
 export async function peopleOn(
   shells: ReadonlyMap<string, Shell>,
   signal: AbortSignal,
@@ -18,7 +18,7 @@ export async function peopleOn(
       const { code, stdout } = await shell.run(WHO, { signal })
       if (code === 0) found.push(...readWho(stdout, node))
     } catch {
-      // A way that is closed at the moment; whoever is behind it cannot be seen.
+      // The node is unreachable now; its users are unknown.
     }
   })
   return found.sort((a, b) => (a.where + a.who < b.where + b.who ? -1 : 1))
@@ -48,7 +48,7 @@ export function readWho(text: string, node: string): readonly ObservedPowerHold[
 }
 
 function idleMs(text: string): number {
-  // `?`: a graphical session, of which nothing says whether anybody sits there.
+  // `?`: a graphical session, whose idle time is unknown.
   if (text === '.' || text === '?') return 0
   if (text === 'old') return 24 * 3_600_000
   const [hours = '0', minutes = '0'] = text.split(':')

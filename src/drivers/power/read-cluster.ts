@@ -187,7 +187,7 @@ export function isReady(object: Foreign): boolean {
   return recordsOf(at(object, 'status', 'conditions')).some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
-/** A pod that serves DNS is ready, on a node that is. A cluster that has none of its own has none to wait for. */
+/** Reports whether a ready pod serves DNS on a ready node. A cluster without its own DNS has none to wait for. */
 function dnsUp(
   pods: readonly Foreign[],
   nodes: readonly Foreign[],

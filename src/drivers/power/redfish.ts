@@ -9,7 +9,7 @@ import type { Outcome } from '../../model/step.ts'
 /** One management controller, spoken to by Redfish. */
 export interface Redfish {
   power(signal: AbortSignal): Promise<{ readonly power: OnOffUnknown; readonly watts?: number }>
-  /** Never a cycle: On, or an orderly shutdown, or the power taken away. To ask twice does no more than once. */
+  /** Never a cycle: On, an orderly shutdown, or a power cut. All are idempotent. */
   reset(type: 'On' | 'GracefulShutdown' | 'ForceOff', signal: AbortSignal): Promise<Outcome>
   close(): Promise<void>
 }

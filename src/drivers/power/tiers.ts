@@ -22,12 +22,12 @@ const NAME = 'app.kubernetes.io/name'
 const PART = 'app.kubernetes.io/part-of'
 
 /**
- * Software by the labels that its own charts and operators put on it, whatever its namespace is called. The first row
- * that fits counts. CSI drivers are known by what runs in them: every one has these sidecars.
+ * Recognises software by the labels of its charts and operators, in any namespace. The first matching row counts. CSI
+ * drivers are recognised by their containers: each has these sidecars.
  */
 const KNOWN: readonly (readonly [WorkloadTier, (workload: WorkloadTraits) => boolean])[] = [
   ['gitops', has(PART, 'argocd', 'flux')],
-  // Its operator is what hibernates a database: it goes after them.
+  // The operator hibernates databases: it goes down after them.
   ['storage-clients', has(NAME, 'cloudnative-pg')],
   ['storage-clients', ({ containers }) => containers.some((one) => SIDECAR.test(one))],
   ['storage-clients', (workload) => /^csi-\w+plugin-provisioner$/.test(workload.labels.get('app') ?? '')],
@@ -57,8 +57,8 @@ const OPERATOR = /(?:^|-)(?:operator|controller-manager)$/
 const DATABASE = new Set(['database', 'db', 'postgresql', 'mysql', 'mariadb', 'mongodb', 'redis', 'valkey'])
 
 /**
- * In which tier a workload goes: what a person wrote on it, the rules of the Power, then what is known of common
- * software. What nobody can tell is an application.
+ * Returns the tier of a workload: a person's label, else the rules of the Power, else the table of common software. The
+ * default is an application.
  */
 export function tierOf(workload: WorkloadTraits, rules: readonly TierRule[]): WorkloadTier {
   const { namespace, name, kind, labels, claims } = workload

@@ -47,8 +47,8 @@ export interface Api {
   /** The whole answer, for the few that say something beside their `data`. Throws ObservationFailed. */
   readAnswer(path: string, about: CallSubject, signal: AbortSignal): Promise<ApiFields>
   /**
-   * One write. Never throws. `secrets` are revealed into the parameters of this one request; a `file` goes with them
-   * and may hold secrets of its own.
+   * Makes one write. Never throws. `secrets` are revealed into the parameters of this one request; a `file` is sent
+   * with them and may contain secrets.
    */
   write(
     call: RestCall,
@@ -251,7 +251,7 @@ function workerWasLost({ status, reason, body }: WireResponse): boolean {
   return status === 500 && (WORKER_LOST.test(reason) || WORKER_LOST.test(body))
 }
 
-/** Calls that take the id, with a lock that only root may lift, before their process is begun: a second one meets the first. */
+/** Calls that reserve an id, with a lock that only root can lift, before their process starts: a second one fails. */
 function reservesGuest({ method, path }: RestCall): boolean {
   return method === 'POST' && /\/(?:qemu|lxc)(?:\/\d+\/clone)?$/.test(path)
 }
@@ -265,7 +265,7 @@ function readError(
   const { message, parameters } = parseErrorBody(response.body)
   // Older versions say it in the status line only; proxies that speak HTTP/2 lose that line.
   const texts = [response.reason, message].filter((text, at, all) => text !== '' && all.indexOf(text) === at)
-  // A simulated datacentre lives in a time of its own, and the Date of its answers is that of the computer it runs on.
+  // A simulated datacentre has its own time, while the Date of its answers is the real computer's.
   const compared = response.status === 401 && response.headers[SIM_CLOCK_HEADER] === undefined
   const skew = compared ? clockSkew(response.headers.date, nowMs) : undefined
   if (skew !== undefined) texts.push(`clock skew ${skew} s`)

@@ -11,9 +11,9 @@ import { parseProperties } from './property-string.ts'
 export type ObservedBridges = ReadonlyMap<string, ApiFields>
 
 /**
- * The nodes whose bridges count: those where a guest with a network card is declared that the survey does not show, and
- * those of a guest that was read and is not on every bridge it is declared on. One that nobody has read yet tells when it
- * is read: a plan without changes asks no host.
+ * Returns the nodes whose bridges the plan needs: those of a declared guest with a network card that the survey does
+ * not show, and those of a guest that was read and misses a declared bridge. An unread guest decides when it is read: a
+ * plan without changes asks no host.
  */
 export function nodesToAsk(wanted: readonly Resource[], survey: Survey, seen: ObservedBridges): readonly string[] {
   const marked = new Map(
@@ -56,8 +56,8 @@ export function bridgesIn(config: ApiFields): ReadonlySet<string> {
 }
 
 /**
- * Names of the bridges and vnets in an answer of `/nodes/{node}/network`, with those that are declared and so come first.
- * Proxmox shows a bridge only to whoever may use it: an answer without any says nothing.
+ * Returns the bridges and vnets in an answer of `/nodes/{node}/network`, after the declared ones. Proxmox shows a
+ * bridge only to users who may use it, so an empty answer proves nothing.
  */
 export function readBridges(node: string, answer: unknown, wanted: readonly Resource[]): readonly string[] | undefined {
   const there = recordsOf(answer).flatMap((entry) => nameOf(entry.iface) ?? [])
@@ -70,12 +70,12 @@ export function readBridges(node: string, answer: unknown, wanted: readonly Reso
   return [...new Set([...there, ...declared])].sort()
 }
 
-/** Bridges change rarely; whoever corrects one by hand waits this long at most. */
+/** Lifetime of the cache: bridges change rarely, and a manual correction shows after this time at most. */
 const KEPT_MS = 60_000
 
 /**
- * Proxmox creates a guest on a bridge that does not exist, and only its start fails: so the plan looks first. A host is
- * asked once in a while.
+ * Proxmox creates a guest on a missing bridge, and only its start fails: so the plan checks first. The answer of a host
+ * is cached.
  */
 export function createBridgeLook(api: Api, clock: Clock) {
   const answers = new Map<string, { readonly atMs: number; readonly answer: unknown }>()
@@ -91,7 +91,7 @@ export function createBridgeLook(api: Api, clock: Clock) {
       }),
     )
   }
-  /** Remembers on which bridges a guest is that was read, and asks its host where it is to be on another. */
+  /** Stores the bridges of a guest that was read, and asks its host if it must be on another one. */
   const saw = async (
     guest: ObservedResource | undefined,
     signal: AbortSignal,

@@ -43,7 +43,7 @@ export function consoleOf(endpoint: string, api: Api, clock: Clock): GuestConsol
 const NO_SERIAL =
   'it has no serial port; declare one (Machine: proxmox.serialPort: true, EnvironmentVM: serialDevice: [{device: socket}]), and let the system inside use ttyS0'
 
-/** The first that leads to a socket: a device of the host is nobody's console. */
+/** Returns the first serial port with a socket: one that is a device of the host is no console. */
 export function serialIn(config: unknown): string | undefined {
   return ['serial0', 'serial1', 'serial2', 'serial3'].find((slot) => isRecord(config) && config[slot] === 'socket')
 }
@@ -141,7 +141,7 @@ function terminalOver(socket: Duplex, size: TerminalSize, clock: Clock): RemoteT
   socket.once('end', () => stream.push(null))
   socket.once('close', () => stream.destroy())
   socket.on('error', (error) => stream.destroy(error))
-  // Whoever is between us and the host forgets a line on which nothing is said.
+  // Proxies drop idle connections.
   void (async () => {
     while (!over.signal.aborted) {
       await clock.sleep(LIMITS.consoleBeatMs, over.signal)

@@ -7,18 +7,18 @@ import { readMark } from './marks.ts'
 export interface GuestConfig {
   readonly config: ApiFields
   readonly pending: readonly string[]
-  /** The values of those keys that are in force until then. */
+  /** The current values of those keys until then. */
   readonly inForce: ApiFields
 }
 
-/** The answer of `…/config`. A stopped guest has nothing pending. */
+/** Reads the answer of `…/config`. A stopped guest has no pending changes. */
 export function readConfig(data: unknown): GuestConfig | undefined {
   return isRecord(data) ? { config: data, pending: [], inForce: {} } : undefined
 }
 
 /**
- * The answer of `…/pending`: a list of key, value in force and value to come. It costs the same one call as the
- * configuration and tells besides what a restart is still owed for. The configuration is the one to come.
+ * Reads the answer of `…/pending`: a list of key, current value and pending value. It costs one call, as the
+ * configuration does, and also shows what needs a restart. Returns the pending configuration.
  */
 export function readPending(data: unknown): GuestConfig | undefined {
   if (!Array.isArray(data)) return undefined

@@ -4,7 +4,7 @@ import type { Change } from '../../model/resource.ts'
 import { readPending } from './guest-details.ts'
 import { withoutTakenBack } from './guest-diff.ts'
 
-/** A guest of which memory and cores are declared; both take effect with a restart. */
+/** A guest with declared memory and cores; both take effect with a restart. */
 const compare =
   (wanted: Readonly<Record<string, unknown>>) =>
   (config: Readonly<Record<string, unknown>>): readonly Change[] =>

@@ -67,8 +67,8 @@ function compareTemplate({ template }: Outside, observed: ObservedResource, chan
 }
 
 /**
- * Proxmox forgets a pending value when the one in force is written again, so a declaration that asks for what is in force
- * needs no restart: the changes that only take a pending value back become `live`, and their keys wait for nothing. Pure.
+ * Proxmox drops a pending value when the current one is written again, so a declaration of the current value needs no
+ * restart: changes that only drop a pending value become `live`, and their keys are not pending. Pure.
  */
 export function withoutTakenBack(
   close: Pick<ObservedDetails, 'config' | 'pending' | 'inForce'>,
@@ -91,8 +91,8 @@ export function withoutTakenBack(
 }
 
 /**
- * Values that are written and wait for a restart look like the wanted ones in the configuration. Only those that the
- * declaration has a say in count: a restart for somebody else's change is not ours to make.
+ * In the configuration a pending value looks like the wanted one. Only pending keys that the declaration sets count:
+ * croft does not restart a guest for another person's change.
  */
 function comparePending(waiting: readonly string[], changes: Change[]): void {
   if (waiting.length === 0) return

@@ -9,8 +9,8 @@ import { parseProperties } from './property-string.ts'
 export const DISK = /^(?:(?:scsi|virtio|sata|ide)\d+|mp\d+|unused\d+)$/
 
 /**
- * Disks whose content nobody could bring back. What was made from an image or from a template can be made again; what
- * somebody put on any other disk, or on one that was detached, is there only.
+ * Returns disks whose content would be lost. A disk that came from an image or a template can be recreated; all other
+ * disks, also detached ones, are the only copy.
  */
 export function irreplaceableDisks(observed: ObservedResource, remakes: (slot: string) => boolean): readonly string[] {
   const config = observed.close?.config ?? {}
@@ -19,7 +19,7 @@ export function irreplaceableDisks(observed: ObservedResource, remakes: (slot: s
     .sort()
 }
 
-/** The disks of a VM that making it anew brings back. */
+/** Returns which disks of a VM its recreation restores. */
 export function remadeBy(vm: VmSpec, config: ApiFields): (slot: string) => boolean {
   const imported = new Set(vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
   const order = parseProperties(textOf(config.boot) ?? '', '').get('order') ?? ''
@@ -27,7 +27,7 @@ export function remadeBy(vm: VmSpec, config: ApiFields): (slot: string) => boole
   return (slot) => imported.has(slot) || slot === boots
 }
 
-/** Of a guest of which nothing is declared any more: everything but what it starts from. */
+/** For an undeclared guest: all disks but its boot disk. */
 export function dataDisks(observed: ObservedResource): readonly string[] {
   const config = observed.close?.config ?? {}
   const order = parseProperties(textOf(config.boot) ?? '', '').get('order') ?? ''

@@ -36,7 +36,7 @@ export async function readList(
   })
 }
 
-/** The disks that lie on a storage for one id. Nobody else's: the question is only ever what is to be cleared away. */
+/** Reads the disks of one id on a storage, and no others: they are candidates for deletion. */
 async function readDisks(
   api: Api,
   connection: string,

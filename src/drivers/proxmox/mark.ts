@@ -20,7 +20,7 @@ export const mark: Option<unknown> = {
     const line = splitDescription(config.description).line
     const from = line === undefined ? '' : printLine(line.mark, line.externalId ?? '')
     if (from === to && tagged) return
-    // That the estate has got a uid, or protects it, is nobody's doing in the world: it is written, and is no drift.
+    // A new uid or protection of the estate comes from Git: it is written, but is no drift.
     const { estate: _, protect: __, serverOf: ___, ...rest } = line?.mark ?? mark
     const said = tagged && from !== to && printLine({ ...rest, ...saidByGit(mark) }, externalId) === to
     changes.push({

@@ -16,14 +16,14 @@ export function markTags(uid: string): readonly string[] {
   return [GENERAL_TAG, `croft-${uid}`]
 }
 
-/** The tags of a list, whatever separator a person used. */
+/** Returns the tags of a list with any separator. */
 export function splitTags(text: unknown): string[] {
   return typeof text === 'string' ? text.split(/[;,\s]+/).filter((tag) => tag !== '') : []
 }
 
 /**
- * Everything but our own tags, for comparing: lower case, sorted, without repetition. Proxmox lowers the case itself
- * unless a datacentre is set up to keep it.
+ * Returns all tags but croft's, for comparison: lower case, sorted, without duplicates. Proxmox lowers the case itself
+ * unless the datacentre is set up to keep it.
  */
 export function humanTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map((tag) => tag.toLowerCase()).filter((tag) => !isOurs(tag)))].sort()
@@ -100,16 +100,15 @@ export function printLine(mark: Mark, externalId: string): string {
 }
 
 /**
- * The mark on a thing that was looked at closely. A line that was written for this very id says whose it is, also when
- * someone took the tags away; one that was written for another id shows a copy, which is nobody's. Without a line the
- * tag decides.
+ * Returns the mark on a thing that was read closely. A description line for this id decides, also if the tags were
+ * removed. A line for another id shows a copy, which has no owner. Without a line the tag decides.
  */
 export function readMark(config: ApiFields, externalId: string): Mark | undefined {
   const tagged = uidOfTags(config.tags)
   const { line } = splitDescription(config.description)
   if (line === undefined) return tagged === undefined ? undefined : { uid: tagged }
   if (line.externalId !== undefined && line.externalId !== externalId) return undefined
-  // Our own clone of a template of ours: the tags came along, the line was written for it.
+  // A clone that croft made from its template: it copied the tags, but the line was written for it.
   if (line.externalId === externalId) return line.mark
   if (tagged !== undefined && tagged !== line.mark.uid) return { uid: tagged }
   return line.mark

@@ -6,12 +6,12 @@ import { called, guestStep, shutdownSteps, startStep } from './guest-steps.ts'
 import { hostQueue, storageQueues } from './steps.ts'
 import { storageOf } from './vm/disks.ts'
 
-/** What decides about a move, of whatever sort of guest. */
+/** The facts that decide about a move, for a VM or a container. */
 export interface Moving {
   readonly type: 'vm' | 'container'
   readonly host: string
   readonly moveHere?: MoveReason
-  /** Declared volumes by their place in the configuration. */
+  /** Declared volumes by their slot in the configuration. */
   readonly volumes: readonly { readonly slot: string; readonly storage: string }[]
 }
 

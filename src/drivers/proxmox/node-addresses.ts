@@ -37,6 +37,6 @@ function ownAddresses(node: string, cards: Awaited<ReturnType<typeof readRows>>)
 }
 
 async function readRows(api: Api, path: string, doing: string, signal: AbortSignal) {
-  // A node that cannot be asked keeps nobody from being made.
+  // A node that cannot be asked must not stop the creation of others.
   return recordsOf(await ifObserved(() => api.read(path, { doing }, signal)))
 }

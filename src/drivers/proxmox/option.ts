@@ -35,9 +35,9 @@ export interface ScalarRule<Spec, T> {
   same?(declared: T, observed: T): boolean
   /** Values that a new guest has by itself, and that a token may not set. */
   unsent?(value: T): boolean
-  /** Values that say that there is to be none: the key goes. */
+  /** Values that declare its absence: the key is deleted. */
   none?(value: T): boolean
-  /** What a new guest is given where nothing is declared. */
+  /** The default of a new guest. */
   readonly born?: T
 }
 
@@ -153,7 +153,7 @@ export function drop(params: Params, key: string): void {
 /** How far the seed has got. */
 export type SeedMark = Pick<Mark, 'seed' | 'seeding' | 'unseeding'>
 
-/** Facts about the guest and no wishes: they stay in the mark as they are, whatever else is written. */
+/** Facts about the guest that are not declared: each write of the mark keeps them. */
 export type MarkFacts = SeedMark & Pick<Mark, 'devices'>
 
 export function wantedOf<Spec>(

@@ -3,22 +3,22 @@ import { type ApiFields, countOf, flagOf } from './foreign.ts'
 import { drop, type Effect, type Option, type Params, printFlag, textOf } from './option.ts'
 import { type Properties, parseProperties, printProperties } from './property-string.ts'
 
-/** One part of a property string, and the field of the declaration that says what it is to be. */
+/** One part of a property string, and the field that declares it. */
 export interface PropertyPart<Item> {
   readonly field: keyof Item & string
-  /** In the words of Proxmox. */
+  /** Proxmox's name of it. */
   readonly key: string
-  /** Proxmox's own value when the part is left out. */
+  /** Proxmox's default. */
   readonly fallback?: string | number | boolean
-  /** When it takes effect, where that differs from the rest of the device. */
+  /** When it takes effect, if not as the rest of the device. */
   readonly effect?: Effect
-  /** 0 declares that there is to be none. */
+  /** 0 declares its absence. */
   readonly noneAtZero?: boolean
-  /** 0 is a value like any other: not the same as leaving the part out. */
+  /** 0 is an ordinary value, and differs from an absent part. */
   readonly zeroCounts?: boolean
-  /** Said when the device is made; what became of it is no part of the string. */
+  /** Sent at creation; its result is no part of the string. */
   readonly onlyNew?: boolean
-  /** Capital and small letters are the same. */
+  /** Case is ignored. */
   readonly anyCase?: boolean
   /** Whether it is compared: some parts matter only while the device is switched on. */
   matters?(item: Item): boolean
@@ -57,7 +57,7 @@ export interface DeviceShape<Item> {
   compare?(path: string, item: Item, seen: Properties, changes: Change[]): void
 }
 
-/** Devices of one sort, each at its place in the configuration. Those that nobody declared are left alone. */
+/** Devices of one sort, each in its slot of the configuration. Undeclared ones are left alone. */
 export function devices<Spec, Item extends { readonly slot: string }>(
   shape: DeviceShape<Item> & { items(spec: Spec): readonly Item[] | undefined },
 ): Option<Spec> & { readonly shape: DeviceShape<Item> } {
@@ -77,7 +77,7 @@ export function devices<Spec, Item extends { readonly slot: string }>(
   }
 }
 
-/** A device of which there can be one. `false` declares that there is to be none. */
+/** A device that can exist once. `false` declares its absence. */
 export function device<Spec, Item extends object>(
   shape: DeviceShape<Item> & { readonly key: string; declared(spec: Spec): Item | false | undefined },
 ): Option<Spec> & { readonly shape: DeviceShape<Item> & { readonly key: string } } {
@@ -175,7 +175,7 @@ function writeDevice<Item extends object>(
   }
   const isChosen = (part: PropertyPart<Item>) => !part.onlyNew && chosen.has(`${path}.${part.field}`)
   if (!shape.parts.some(isChosen)) return
-  // The parts that are chosen are set anew, and every other part stays as it was.
+  // Set the chosen parts and keep all others.
   const properties = parseDevice(shape, text)
   setParts(properties, item, shape.parts, isChosen)
   params[key] = printDevice(shape, properties)

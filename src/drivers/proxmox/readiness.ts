@@ -5,7 +5,7 @@ import type { Readiness } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { agentReadiness, answerAbout, powerOf, powerReadiness, statusOf } from '../guests.ts'
 
-/** `adopted`: it was there before us, so something runs in it whatever the declaration says. */
+/** `adopted`: it existed before croft, so a system runs in it regardless of the declaration. */
 export function vmReadiness(
   vm: VmSpec,
   observed: ObservedResource,

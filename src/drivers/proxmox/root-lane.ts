@@ -13,8 +13,8 @@ import { parseProperties } from './property-string.ts'
 const VM_OPTIONS = /^(?:args|affinity|hugepages|keephugepages|arch|hookscript|ivshmem|amd-sev|parallel\d+)$/
 
 /**
- * Steps in which everything that only root may write goes over SSH, each in a call of its own after the one that it was
- * taken out of. `config` is what is there now: what is taken away from it is judged by what it was.
+ * Moves parameters that only root may write to the SSH lane, each in a separate call after the original one. `config`
+ * is the live configuration: it shows what a deletion removes.
  */
 export function overRootLane(steps: readonly Step[], externalId: string, config: ApiFields = {}): readonly Step[] {
   return steps.flatMap((step) => split(step, externalId, config))
@@ -134,7 +134,7 @@ async function writeSnippet(
   const asked = await shell.run(['pvesm', 'path', id], { signal })
   const file = asked.stdout.trim()
   const name = id.slice(id.indexOf(':') + 1)
-  // Whatever answers there is not asked for a place to write to: only for the folder before the name.
+  // The answer must not choose where to write: use only its folder, with the name checked.
   if (asked.code !== 0 || !file.startsWith('/') || !file.endsWith(`/${name}`) || /[\0\n]|\/\.\.\//.test(file)) {
     const said = cleanText(asked.stderr.trim() === '' ? file : asked.stderr.trim()) || `code ${asked.code}`
     return { result: 'refused', refusal: translate({ text: said, doing: step.summary, host: step.host }) }

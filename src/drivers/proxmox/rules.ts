@@ -186,7 +186,7 @@ function rooted(
   return rootLane === true ? overRootLane(steps, externalId, observed?.close?.config) : steps
 }
 
-/** A guest is followed wherever it is: nobody who moved one wants it made anew where it was. */
+/** croft follows a moved guest: it does not recreate it in its former place. */
 function movedNotes(desired: Desired, observed: ObservedResource): readonly string[] {
   const declared = guestIn(desired)?.host
   if (declared === undefined || declared === observed.host || guestIn(desired)?.moveHere !== undefined) return []

@@ -145,8 +145,8 @@ async function resolveToken(connection: Connection, deps: DriverDeps): Promise<S
 }
 
 /**
- * Proxmox leaves out of its lists what a token may not see. With VM.Audit on /vms and everything below, it leaves out
- * nothing but what somebody took away again for a single guest; whoever takes such an id is refused.
+ * Reports whether the token sees all guests: Proxmox hides what a token may not see. With VM.Audit on /vms and below,
+ * only a guest with an explicit denial is hidden, and its id is refused at creation.
  */
 async function seesEverything(api: Api, signal: AbortSignal): Promise<boolean> {
   const held = await api.read('/access/permissions?path=%2Fvms', { doing: 'ask what the token may see' }, signal)
@@ -154,7 +154,7 @@ async function seesEverything(api: Api, signal: AbortSignal): Promise<boolean> {
   return isRecord(here) && Number(here['VM.Audit']) === 1
 }
 
-/** The host looks at its own processes for this list: it is not the cached status of the survey. */
+/** The host reads its own processes for this list: unlike the survey it is not cached. */
 async function powersOn(api: Api, host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>> {
   const about = { doing: `list the VMs of ${host}`, host }
   const data = await api.read(`/nodes/${encodeURIComponent(host)}/qemu`, about, signal)
@@ -178,7 +178,7 @@ async function addressUse(
     const { stdout } = await shell.run(neighbourProbe(addresses), { signal, timeoutMs: LIMITS.addressProbeMs })
     return usedNear(host, readNeighbours(stdout, addresses))
   } catch (error) {
-    // A node that cannot be asked keeps nobody from being made.
+    // A node that cannot be asked must not stop the creation of others.
     if (!(error instanceof ShellFailure)) throw error
     return []
   } finally {

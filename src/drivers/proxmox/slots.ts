@@ -25,7 +25,7 @@ export function detached<Spec extends { readonly protection?: boolean }>(rule: S
       const known = wanted.mark.devices
       if (known === undefined) return
       for (const slot of leftOver(rule, wanted, config)) changes.push(detaching(rule, wanted.spec, config, slot))
-      // Whatever somebody puts there later is theirs.
+      // A device that a person adds later in this slot is not croft's.
       const empty = known.filter((slot) => isGone(rule, wanted, config, slot))
       if (empty.length > 0)
         changes.push({ path: 'mark', from: known, to: known.filter((slot) => !empty.includes(slot)), effect: 'live' })
@@ -107,15 +107,15 @@ function detaching<Spec extends { readonly protection?: boolean }>(
     to: data ? 'detached, kept as an unused disk' : 'taken out',
     effect: rule.effect(config, slot),
   }
-  // Where it is declared off, that is done in a call of its own before this one.
+  // If protection is declared off, a separate call before this one lifts it.
   if (!data || flagOf(config.protection) !== true || spec.protection === false) return change
   const message = `${slot} cannot be detached while the guest is protected`
   return { ...change, blocked: { message, allow: 'declare protection: false' } }
 }
 
 /**
- * Proxmox looks at the protection that there is before it takes a disk out: lifting it in the same call comes too late.
- * These changes go first, alone; the others follow when it is lifted.
+ * Proxmox checks the current protection before it detaches a disk: lifting it in the same call is too late. These
+ * changes go first, alone; the others follow once it is lifted.
  */
 export function beforeOthers(
   { protection }: { readonly protection?: boolean },

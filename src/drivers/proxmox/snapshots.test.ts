@@ -11,7 +11,7 @@ const SIGNAL = new AbortController().signal
 const UPID = 'UPID:pve1:00000001:00000001:00000001:vzrollback:118:root@pam!croft:'
 const UID = '0123456789abcdef'
 
-/** Time passes only where somebody waits. */
+/** A clock that advances only during waits. */
 function patient(): Clock {
   let nowMs = 0
   return {

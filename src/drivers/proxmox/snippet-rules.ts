@@ -5,7 +5,7 @@ import { storagePath } from './steps.ts'
 
 type SnippetObjection = NonNullable<Change['blocked']>
 
-/** Why a snippet cannot be put there: the API takes none, from nobody. */
+/** Returns why a snippet cannot be stored: the API never accepts one. */
 export function withoutLane({ rootLane }: Resource, file: FileSpec): SnippetObjection | undefined {
   if (rootLane === true) return undefined
   return {

@@ -31,7 +31,7 @@ export function readSurvey(connection: string, atMs: number, listed: unknown, ta
   return { connection, atMs, hosts, storages, resources: withoutOldPower(resources, remote, atMs), tasks: remote }
 }
 
-/** How a guest is after a task of this name. A restart is followed by a start of its own. */
+/** A guest's power after a task of this type. After a restart another task starts it. */
 const POWER_AFTER: Readonly<Record<string, PowerState>> = {
   qmstart: 'running',
   qmresume: 'running',

@@ -7,7 +7,7 @@ import { cleanText, isRecord, recordsOf } from './foreign.ts'
 import { readTask } from './survey.ts'
 import { parseUpid } from './upid.ts'
 
-/** How a task ended, or that it runs; undefined where nobody knows of it any more. */
+/** Returns how a task ended, or that it runs. Undefined if the host no longer knows it. */
 export async function taskOutcome(api: Api, taskId: string, signal: AbortSignal) {
   const upid = parseUpid(taskId)
   if (upid === undefined) return undefined
@@ -34,7 +34,7 @@ export async function recentTasks(
   const query = new URLSearchParams({
     source: 'all',
     limit: '50',
-    // The host counts in whole seconds of its own clock.
+    // The host counts in whole seconds of its clock.
     since: String(Math.max(0, Math.floor(sinceMs / 1000) - 60)),
     ...(guest ? { vmid: externalId } : {}),
   })
@@ -53,7 +53,7 @@ export async function endedTasks(
   const query = new URLSearchParams({
     source: 'all',
     limit: String(LIMITS.taskListLength),
-    // The host counts in whole seconds of its own clock.
+    // The host counts in whole seconds of its clock.
     since: String(Math.max(0, Math.floor(sinceMs / 1000) - 60)),
   })
   const about = { doing: `list the tasks of ${host}`, host }

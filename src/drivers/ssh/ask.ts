@@ -61,12 +61,12 @@ export function askKey(ask: HostQuestion): string {
   }
 }
 
-/** What was seen of a host, for the items to read. What nobody asked about is an error of ours. */
+/** The observed facts of a host, for items. Reading a fact that was not asked for is a bug. */
 export interface ItemFacts {
   file(path: string): ObservedFile
   package(name: string): ObservedPackage
   unit(name: string): ObservedUnit
-  /** Undefined: the kernel has no such setting. */
+  /** Undefined if the kernel has no such setting. */
   sysctl(key: string): string | undefined
   module(name: string): boolean
   run(...argv: readonly string[]): RunResult

@@ -13,7 +13,7 @@ export interface Batch {
 /** One command with the content that a secret has at this moment. */
 export type Ready = Extract<Command, { readonly do: 'run' | 'put' | 'remove' }>
 
-/** May it travel with others? What has an input of its own, or is large, goes by itself. */
+/** Reports whether it can be batched. Commands with input or large content go alone. */
 export function isSmall(command: Command): command is Ready {
   switch (command.do) {
     case 'run':
@@ -30,8 +30,8 @@ export function isSmall(command: Command): command is Ready {
 }
 
 /**
- * Package work, in a file of its own: what dpkg left half done is finished first, and lists that are missing or stale are
- * fetched when an installation fails.
+ * Package work in a separate script: completes what dpkg left half done, and updates missing or stale lists if an
+ * installation fails.
  */
 const PACKAGES = `exec >/var/lib/croft/packages.log 2>&1 </dev/null
 LC_ALL=C; export LC_ALL; ${HOST_PATH}

@@ -16,7 +16,7 @@ import { ITEMS_LIST, rules } from './rules.ts'
 import { touchedBy } from './touched.ts'
 
 const KEY = 'ssh-ed25519 AAAA'
-/** Items of every sort that can shut a door, none of which is called after one. */
+/** Items of every sort that can break the login, with unsuspicious names. */
 const DOORS: readonly HostItem[] = [
   { type: 'file', name: '/etc/sudoers.d/90-k3s', spec: { content: 'k3s ALL=(ALL NOPASSWD ALL\n' } },
   { type: 'file', name: '/etc/ssh/sshd_config.d/10-mine.conf', spec: { content: 'AllowUsers nobody\n' } },

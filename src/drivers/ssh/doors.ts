@@ -28,7 +28,7 @@ for p; do
 done
 `
 
-/** sshd reads its configuration anew. */
+/** Makes sshd reload its configuration. */
 export const RELOAD_SSHD = run(
   'sh',
   '-c',
@@ -36,8 +36,8 @@ export const RELOAD_SSHD = run(
 )
 
 /**
- * Asks the computer that croft runs on whether sshd still lets in an account with a shell. croft itself needs no login
- * there, so none that it makes would prove anything about people.
+ * Tests on croft's own computer whether sshd still admits an account with a shell. croft needs no login there, so its
+ * own could prove nothing about people.
  */
 export const LOGIN = `${HOST_PROGRAMS.login}
 LC_ALL=C; export LC_ALL; ${HOST_PATH}

@@ -22,12 +22,12 @@ export function refusalOf(failure: unknown): Refusal {
   }
 }
 
-/** What a failed attempt to do something means. `begun`: an earlier command of the same step has run. */
+/** Classifies a failure. `begun`: an earlier command of the same step has run. */
 export function outcomeOf(failure: unknown, begun: boolean): Outcome {
   if (!(failure instanceof ShellFailure)) throw failure
   if (failure.ran === 'maybe') return { result: 'unclear', message: failure.message }
   if (STALLED[failure.code] !== undefined && !begun) return { result: 'refused', refusal: refusalOf(failure) }
-  // Commands can be repeated, so a step that broke off is simply done again.
+  // Commands are idempotent, so a broken step is simply repeated.
   if (begun) return { result: 'refused', refusal: { reason: 'BrokeOff', meaning: 'backoff', message: failure.message } }
   return { result: 'not-sent', message: failure.message }
 }

@@ -8,11 +8,11 @@ export interface ItemRules<Type extends HostItemType = HostItemType> {
   readonly type: Type
   asks(item: HostItemOf<Type>): readonly HostQuestion[]
   diff(item: HostItemOf<Type>, seen: ItemFacts): readonly Change[]
-  /** Safe to repeat, from whatever state. */
+  /** Idempotent, from any state. */
   commands(item: HostItemOf<Type>, seen: ItemFacts, changes: readonly Change[]): readonly Command[]
-  /** What takes it back to what is seen now. Undefined: it cannot be taken back. */
+  /** Commands that restore the observed state. Undefined: that is impossible. */
   undo?(item: HostItemOf<Type>, seen: ItemFacts): readonly Command[] | undefined
-  /** What must not be used by two at once: `single/apt`, or one file that several items write. */
+  /** Resources for one user at a time: `single/apt`, or one file that several items write. */
   readonly queues?: readonly string[] | ((item: HostItemOf<Type>) => readonly string[])
 }
 
@@ -71,8 +71,8 @@ export function restoreFile(path: string, seen: ObservedFile, expected?: string)
 }
 
 /**
- * A change after which nobody might get in any more: the host takes it back by itself unless a connection made from
- * nothing succeeds afterwards. It holds for putting something in place and for taking it back alike.
+ * A change that may cut off all logins: the host reverts it by itself unless a new connection succeeds afterwards.
+ * Applies to setting it and to undoing it.
  */
 export function armed(name: string, revert: readonly Command[], change: readonly Command[]): readonly Command[] {
   return [{ do: 'arm', name, seconds: 90, revert }, ...change, { do: 'prove' }, { do: 'disarm', name }]
@@ -102,7 +102,7 @@ export function fileWord(name: string): string {
 }
 
 /**
- * Where programs are found on a host. Said by us: an /etc/environment that leaves out the sbin folders is read by every
- * session, and then nobody finds useradd.
+ * The search path for programs on a host. Set explicitly: every session reads /etc/environment, and one without the
+ * sbin folders would hide useradd.
  */
 export const HOST_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH'

@@ -10,23 +10,23 @@ export interface ItemMark extends Mark {
   readonly id: string
   /** Null: it cannot be taken back. */
   readonly undo: readonly Command[] | null
-  /** Tells one declaration of the item from another: drift is no reason to learn anew how it was before. */
+  /** Identifies a declaration of the item: after drift alone the original state is not recorded again. */
   readonly declared?: string
-  /** The start of the host (its boot id) in which a restart was asked for because of the item. */
+  /** The boot id of the host in which a restart was requested for the item. */
   readonly restarted?: string
-  /** Present from before the first command of a change until after its last: whoever finds it repeats the change. */
+  /** Present from before the first command of a change until after its last: if found, the change is repeated. */
   readonly pending?: Pending
 }
 
-/** What a look cannot show of a change that was interrupted. */
+/** Facts about an interrupted change that observation cannot show. */
 interface Pending {
-  /** Programs that make what was written take effect: reload, restart, update-grub. */
+  /** Programs that apply what was written: reload, restart, update-grub. */
   readonly again: readonly Command[]
   /** The next start of the host reads what the change writes. */
   readonly boot: boolean
 }
 
-/** What is to be repeated when these commands do not all run. What comes before the first file shows in a look. */
+/** Returns what to repeat if these commands do not all run. A look shows those before the first file. */
 export function pendingOf(commands: readonly Command[]): Pending {
   const first = commands.findIndex((one) => one.do === 'put' || one.do === 'remove')
   const tail = first < 0 ? [] : commands.slice(first)
@@ -42,7 +42,7 @@ export function markPath(id: string): string {
   return `${FOLDER}/${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
 }
 
-/** Written before the item is touched: whatever happens then, how it was before is known. */
+/** Written before the item is changed, so that its original state is known after any failure. */
 export function markCommands(
   id: string,
   resource: Resource,
@@ -85,7 +85,7 @@ function readPending(value: unknown): Pending {
   return { again: Array.isArray(again) ? (again as readonly Command[]) : [], boot: boot === true }
 }
 
-/** Undefined for what is no mark of ours. Somebody may have written anything there. */
+/** Returns undefined for text that is no mark of croft: the file may contain anything. */
 export function readMark(text: string): ItemMark | undefined {
   const { id, uid, owner, estate, deletion, declared, restarted, undo, pending } = recordIn(text) ?? {}
   if (typeof id !== 'string' || typeof uid !== 'string' || typeof owner !== 'string') return undefined

@@ -38,8 +38,8 @@ export function hostCommands({ lane, summary, ...step }: Step): readonly Command
 }
 
 /**
- * Does the commands of one step in order, in as few round trips as they allow. Whatever was armed is taken back at once
- * when one fails.
+ * Performs the commands of one step in order, in as few round trips as possible. If one fails, an armed change is
+ * reverted at once.
  */
 export async function performCommands(
   commands: readonly Command[],
@@ -180,8 +180,8 @@ const ARMED = '/var/lib/croft/revert'
 
 const UNIT = '/etc/systemd/system/croft-revert.service'
 /**
- * A host that starts anew in between has lost its timer: it takes everything back as soon as what it is about runs.
- * Before that a reload of sshd would wait for sshd, and sshd for us.
+ * A host that restarts in between has lost its timer: it reverts the change once the affected services run. Earlier, a
+ * reload of sshd would wait for sshd, and sshd for this unit.
  */
 const AT_START = [
   '[Unit]',
@@ -195,8 +195,8 @@ const AT_START = [
 ].join('\\n')
 
 /**
- * As a timer of systemd where it runs, else as a program of its own; either outlives our connection, and either counts
- * by the clock that nobody sets.
+ * As a systemd timer if systemd runs, else as a detached process; both survive croft's connection and use the monotonic
+ * clock.
  */
 const ARM =
   `${HOST_PROGRAMS.arm}\n${HOST_PATH}; ` +
@@ -213,8 +213,8 @@ const DISARM =
   `if rmdir ${ARMED} 2>/dev/null; then systemctl disable --quiet croft-revert.service 2>/dev/null; rm -f ${UNIT}; fi; fi; exit "$said"`
 
 /**
- * What a host does by itself when nobody confirmed a change. The script removes itself first, so that it runs once; when
- * it is gone, the change was confirmed. A file that is read by sh, with every word quoted.
+ * The script by which a host reverts an unconfirmed change. It deletes itself first, so that it runs once; if it is
+ * missing, the change was confirmed. sh reads it, so every word is quoted.
  */
 export function revertScript(commands: readonly Command[], self: string): string {
   const lines = [

@@ -44,7 +44,7 @@ function wordsOf(ask: HostQuestion): string[] {
   }
 }
 
-/** One word that our programs on a host take as one, whatever is in it. NUL cannot be in any word and ends up as nothing. */
+/** Encodes any text as one word for croft's programs on a host. NUL cannot be in a word and is dropped. */
 export function word(text: string): string {
   let coded = '='
   for (const byte of Buffer.from(text.replaceAll('\0', ''), 'utf8')) {

@@ -32,7 +32,7 @@ function resourceOf(wanted: HostItem, reboot: WantedItem['reboot'] = 'allowed'):
   } as unknown as Resource
 }
 
-/** A host with these words written down and these in force, in its start of this name. */
+/** A host with these written and these active kernel arguments, and this boot id. */
 function seen(wanted: HostItem, written: string, running: string, bootId: string, mark?: ItemMark): ObservedResource {
   const grub = `GRUB_CMDLINE_LINUX_DEFAULT="${written}"\n`
   const known: Readonly<Record<string, HostAnswer>> = {

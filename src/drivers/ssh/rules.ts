@@ -50,7 +50,7 @@ export const rules: Rules = {
     const moved = mark === undefined ? [] : ownerChanges(mark, resource)
     if (moved.some(({ blocked }) => blocked !== undefined)) return moved
     if (mark?.pending !== undefined) {
-      // What is written may not be in force, so a restart would not make it true, or do harm.
+      // A program such as update-grub may not have run yet, so a restart could be useless or harmful.
       const live = changes.filter((one) => one.effect === 'live')
       return [...live, change(REPEATED, 'interrupted', 'done'), ...moved]
     }
@@ -238,10 +238,10 @@ function undoOf(item: HostItem, observed: ObservedResource): readonly Command[] 
 function rebootStep(resource: Resource, { item, host }: WantedItem, observed: ObservedResource): Step {
   const bootId = lookOf(observed)?.bootId
   const undo = undoOf(item, observed)
-  // Noted before, so that whoever comes back sees that this was tried.
+  // Recorded before the restart, so that the next pass sees the attempt.
   const note =
     bootId === undefined ? [] : markCommands(itemId(item), resource, declaredHash(item), undo, { restarted: bootId })
-  // A moment later, so that the answer still arrives.
+  // Delayed, so that the answer still arrives.
   const command = run(
     'sh',
     '-c',
@@ -283,7 +283,7 @@ function queuesFor(item: HostItem): readonly string[] {
   return typeof queues === 'function' ? queues(item) : (queues ?? [])
 }
 
-/** Of an item that is no longer declared only the id is known, and what takes it back: nobody else writes its files. */
+/** Of an undeclared item only the id and its undo commands are known: no other item writes its files. */
 function queuesOf(id: string, commands: readonly Command[]): readonly string[] {
   const single = /^(?:package|apt-repository|node-exporter):/.test(id) ? 'single/apt' : 'single/undo'
   const files = commands.flatMap((one) => {
@@ -327,19 +327,19 @@ const FREE: { readonly [Type in HostItemType]?: readonly string[] } = {
 }
 
 /**
- * Words that end up in files which other programs read with a shell: update-grub, ifup, modprobe. None may mean more
- * there than it says. Manifests are held to stricter rules than this; it holds for whatever comes another way.
+ * Words that end up in files which other programs read with a shell: update-grub, ifup, modprobe. None may have a
+ * special meaning there. Manifests have stricter rules; this covers all other ways.
  */
 const MEANINGFUL = /[\u0000-\u001f\u007f$`;|&<>"'!(){}]/
-/** A way up would lead out of the folder that was meant. */
+/** It would leave the intended folder. */
 const WAY_UP = /(?:^|\/)\.\.(?:\/|$)/
-/** A line of its own would be a statement of its own. Text of many lines has its own place. */
+/** A line break would start another statement. Text of several lines has a separate field. */
 const LINES: readonly string[] = ['line', 'match', 'options', 'keys', 'run', 'unless']
 
-/** Undefined: every word of the item is only a word. */
+/** Returns undefined if the shell takes every word of the item literally. */
 export function objectionTo(item: HostItem): Change | undefined {
   const free = FREE[item.type] ?? []
-  // What a line or block is called is made of its text.
+  // The name of a line or block contains its text.
   const named = item.type === 'line' ? [] : [['name', item.name] as const]
   for (const [field, value] of [...named, ...Object.entries(item.spec)]) {
     const wrong = (text: string) =>

@@ -92,10 +92,10 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
               if (code !== 0) throw new ShellFailure('no', 'denied', `${target.name}: ${stdout.trim().slice(0, 300)}`)
               return
             }
-            // A server that reads its configuration anew does not listen for a moment; one that refuses us, refuses us.
+            // A server that reloads its configuration does not listen for a moment, so retry; a refusal is final.
             for (let attempt = 1; ; attempt++) {
               await deps.clock.sleep(PROOF_PAUSE_MS, stop)
-              // Another name, another connection: nothing of the one that stands already is used.
+              // Another name forces a new connection: an existing one would prove nothing.
               const fresh = openShell({ ...target, name: `${target.name} (proof)` })
               try {
                 await fresh.run(['true'], { signal: stop })
@@ -115,7 +115,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   }
 }
 
-/** Everything wanted, in whatever state it is, and everything marked that nobody wants any more. */
+/** Returns every wanted item in any state, and every marked item that is no longer wanted. */
 function observedItems(
   connection: string,
   host: string,

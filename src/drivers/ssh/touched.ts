@@ -2,11 +2,11 @@ import type { Command } from './command.ts'
 import { editOf } from './edit.ts'
 import { fileInHome } from './home.ts'
 
-/** What commands could shut or break, judged by the places that they touch, whatever the item is called. */
+/** What commands could break, judged by the files that they change, not by the item's name. */
 export interface Touched {
-  /** A way into the host: the next login may fail. */
+  /** A way to log in: the next login may fail. */
   readonly door: boolean
-  /** Something that the next start of the host reads. */
+  /** A file that the next start of the host reads. */
   readonly boot: boolean
 }
 

@@ -14,9 +14,9 @@ export interface DriverWorld {
   readonly deps: DriverDeps
   /** A machine that can be made here, with one disk, declared to run; its id is free. */
   readonly machine: { readonly sizeGb: number; declared(change: MachineChange): Desired }
-  /** A machine that somebody else made and that is there from the beginning. */
+  /** A machine that croft did not create and that exists from the start. */
   readonly foreignId: string
-  /** Lets time pass until the promise is settled. */
+  /** Advances the clock until the promise is settled. */
   run<T>(promise: Promise<T>): Promise<T>
   pass(ms: number): Promise<void>
   nowMs(): number
@@ -52,7 +52,7 @@ const NEVER = new AbortController().signal
 const POLL_MS = 1_000
 const POLLS = 600
 
-/** What every driver that keeps machines must do, whatever it speaks to. One call runs all of it. */
+/** Tests every driver of machines, with any protocol. One call runs all of it. */
 export function driverConformance(name: string, makeWorld: () => DriverWorld): void {
   const test = (rule: string, body: (bench: Bench) => Promise<void>): void => {
     void it(rule, async () => {
@@ -221,7 +221,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
         return typeof value === 'string' ? value : ''
       }
       for (const tag of text(before, 'tags').split(';')) assert.ok(text(after, 'tags').includes(tag))
-      // A system may end the text with a line end of its own.
+      // A system may add a line end to the text.
       const words = text(before, 'description').trimEnd()
       assert.ok(text(after, 'description').startsWith(words), text(after, 'description'))
     })

@@ -53,8 +53,8 @@ export async function recordFirstServer(actor: StepContext): Promise<Outcome> {
 }
 
 /**
- * A server with data on its disk, of which nothing is written down: the record was lost, or it is somebody else's. A new
- * CA would make a stranger of it, and a policy that wipes strangers would then destroy a living cluster.
+ * Returns a refusal if a server holds data but has no record: the record was lost, or the server is foreign. With a new
+ * CA it would look foreign, and a policy that wipes foreign data would then destroy a living cluster.
  */
 async function strangers(actor: StepContext): Promise<Outcome | undefined> {
   const { declaration, surroundings, signal, deps } = actor

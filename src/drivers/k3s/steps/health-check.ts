@@ -29,7 +29,7 @@ export async function runHealthCheck(actor: StepContext): Promise<Outcome> {
   return DONE
 }
 
-/** Over the lanes of the cluster where the question is about one of its nodes, else by whatever way the engine has. */
+/** Asks through the cluster's lanes if the probe is about one of its nodes, else in any way that the engine has. */
 async function answerTo(actor: StepContext, probe: Probe): Promise<ProbeAnswer> {
   const { declaration, surroundings, deps, signal } = actor
   const reach = probe.ask === 'command' ? surroundings.nodes.get(probe.on) : undefined

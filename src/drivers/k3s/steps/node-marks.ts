@@ -10,7 +10,7 @@ import { DONE, nodeName, outcomeOfAsked, refused, type StepContext, withApi } fr
 import { podsToMove } from '../observe-api.ts'
 import { type ObservedKubeNode, readNode } from '../read-node.ts'
 
-/** Puts our mark on a Node and makes it unschedulable, in one write that fails when somebody was there in between. */
+/** Puts our mark on a Node and cordons it, in one write that fails if the Node changed in between. */
 export async function cordon(actor: StepContext): Promise<Outcome> {
   return onNode(actor, async (seen, patch) => {
     const { step, deps } = actor
@@ -95,7 +95,7 @@ export async function clearRemovedMark(actor: StepContext): Promise<Outcome> {
 
 type PatchNode = (patch: Foreign, doing: string) => Promise<Outcome>
 
-/** Reads the Node, and sends what was decided with the version that was read: never over somebody else's change. */
+/** Reads the Node and sends the change with its version, so that it never overwrites another change. */
 export async function onNode(
   actor: StepContext,
   work: (seen: ObservedKubeNode, patch: PatchNode, object: Foreign) => Promise<Outcome>,
@@ -120,14 +120,14 @@ export async function onNode(
   })
 }
 
-/** From then on nobody starts a new cluster. Of the record as it is at this moment, nothing else is changed. */
+/** Records that the cluster is formed, so that croft never forms a new one. Keeps the rest of the record. */
 export async function noteFormed({ deps, declaration }: StepContext): Promise<Outcome> {
   const secrets = await deps.vault.read(declaration.name)
   if (secrets !== undefined && !secrets.formed) await deps.vault.write({ ...secrets, formed: true })
   return DONE
 }
 
-/** A bootstrap token is for one node: when that is in, the token goes. Should we not come to it, it expires. */
+/** A bootstrap token is for one node: croft deletes it after the join. If croft cannot, it expires. */
 export async function deleteJoinToken(actor: StepContext): Promise<Outcome> {
   const { memory, signal } = actor
   const name = nodeName(actor)

@@ -51,8 +51,8 @@ export async function takenInto(
 }
 
 /**
- * What agents come in with, as K3s keeps it: whether the rotation changed it depends on how the server was started, and
- * a server that is given another one writes a list of users that is newer than the datastore's, and starts no more.
+ * Returns the agents' password that K3s stores: it depends on the server's flags whether a rotation changed it. A
+ * server with another one writes a list of users that is newer than the datastore's, and cannot start.
  */
 async function agentPasswordOn(shell: Shell | undefined, signal: AbortSignal): Promise<Secret | undefined> {
   const bytes = await shell?.readFile('/var/lib/rancher/k3s/server/cred/passwd', signal)
@@ -74,10 +74,10 @@ interface NotedPassword {
 }
 
 /**
- * Which password is in force, of those that servers have noted. The others learn of a rotation only when they are started
- * again, so one that was made for a rotation, or never recorded, is newer than all others, whichever server has it, running
- * or not. That a former one is in force again is believed only of all servers together, or where a server ends because of the
- * recorded one: a server that is just being restarted may be the one that has the newest.
+ * Returns the current password among those noted by servers. Other servers learn of a rotation only at their next
+ * start, so a password of a rotation, or an unrecorded one, is newer than all others, whichever server has it, running
+ * or not. A return to a former one counts only if all servers have it, or if a server fails because of the recorded
+ * one: a restarting server may be the one with the newest.
  */
 export function passwordInForce(
   noted: readonly NotedPassword[],
@@ -109,7 +109,7 @@ export async function readyToken(
   shell: Shell,
   facts: Pick<NodeFacts, 'configHash'> | undefined,
 ): Promise<Outcome | undefined> {
-  // One that somebody else set up has its token where we do not know.
+  // A server that another tool set up may keep its token elsewhere.
   if (actor.secrets === undefined || specOf(actor)?.role !== 'server' || facts?.configHash === undefined)
     return undefined
   const present = await presentSecrets(actor, actor.secrets)

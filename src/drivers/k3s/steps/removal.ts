@@ -47,7 +47,7 @@ async function removeThroughEtcd(actor: StepContext): Promise<Outcome> {
   const { step, surroundings, memory, signal } = actor
   const id = step.member
   if (id === undefined) return refused('Invalid', 'stalled', 'no member is named')
-  // The leader first: it needs nobody to pass the question on.
+  // The leader first: it can answer without forwarding the request.
   const servers = [...memory.facts.entries()]
     .filter(
       ([name, { facts }]) => facts.etcd !== undefined && name !== step.node && surroundings.nodes.get(name)?.shell,
@@ -141,8 +141,8 @@ export async function configureK3s(actor: StepContext): Promise<Outcome> {
 }
 
 /**
- * The same without the Node: it has none, or the API that would be asked for it is what this is to mend. An agent gets a
- * token of its own where the API can make one.
+ * Rewrites a node without its Node, which is missing, or whose API is what this step repairs. An agent gets a separate
+ * token if the API can create one.
  */
 export async function rewriteK3s(actor: StepContext): Promise<Outcome> {
   return withShell(actor, async (shell) => {
@@ -160,8 +160,8 @@ export async function rewriteK3s(actor: StepContext): Promise<Outcome> {
 }
 
 /**
- * Everything that config.yaml names, for a node that somebody else set up: K3s waits for ever for a token's file that is
- * not there.
+ * Returns every file that config.yaml names, for a node that another tool set up: K3s waits forever for a missing token
+ * file.
  */
 async function firstFiles(actor: StepContext, node: NodeSpec): Promise<readonly FileToPut[] | Outcome> {
   const { secrets } = actor

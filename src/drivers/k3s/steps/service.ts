@@ -51,8 +51,8 @@ export async function wipeK3s(actor: StepContext): Promise<Outcome> {
 }
 
 /**
- * The same as a step of a plan: only where K3s stands still at this very moment. One that runs may hold a vote in a
- * cluster that lives; whoever means it to go has it stopped first.
+ * Wipes a node only if K3s is stopped at this moment. A running one may hold a vote in a living cluster: a person must
+ * stop it first.
  */
 export async function wipeStopped(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (_shell, facts) => {
@@ -75,7 +75,7 @@ export async function snapshot(actor: StepContext): Promise<Outcome> {
     if (facts.job?.name === 'snapshot' && facts.job.state === 'running') {
       return { result: 'started', taskId: `snapshot@${name}` }
     }
-    // It is taken with the token in force: one that nobody has recorded would make it unusable.
+    // A snapshot uses the current token: without a record of it, the snapshot would be useless.
     if (actor.secrets !== undefined) await presentSecrets(actor, actor.secrets)
     const { clock } = actor.deps
     const argument = snapshotName(clock.now())
@@ -93,8 +93,8 @@ export async function snapshot(actor: StepContext): Promise<Outcome> {
 }
 
 /**
- * Undefined when exactly this release is on the node. Else the install is begun, or found under way, and the step ends
- * here: the next look sees how far it is, and the same step goes on.
+ * Returns undefined if exactly this release is installed. Otherwise starts the installation, or finds it running, and
+ * ends the step: the next pass observes its progress and repeats the step.
  */
 export async function installed(
   actor: StepContext,

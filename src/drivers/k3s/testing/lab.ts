@@ -55,9 +55,9 @@ export interface DriverLab {
   /** Files that were put on nodes. */
   readonly written: (PutFile & { readonly node: string })[]
   readonly done: Done[]
-  /** Boxes of which nothing tells any more: out of Git, and no way in. */
+  /** Boxes that are not visible: undeclared, and unreachable. */
   readonly unseen: Set<string>
-  /** Boxes whose way in fails with this. */
+  /** Boxes whose shell fails with this error. */
   readonly refusing: Map<string, ShellFailure>
   box(name: string): Box
   /** Forgets everything but the vault, as a crash does. */

@@ -12,12 +12,12 @@ export interface ReleaseObject {
   readonly live: Foreign | undefined
 }
 
-/** Whoever installs charts: `helm`, `terraform-provider-helm_v3`, Flux' `helm-controller`. */
+/** Field managers that install charts: `helm`, `terraform-provider-helm_v3`, Flux' `helm-controller`. */
 const HELM = /helm/i
 
 /**
- * How the cluster differs from what Helm sent: an object that is missing, or a field that is another and that Helm keeps no
- * more. What the server only wrote in another form is still Helm's. Pure.
+ * Returns how the cluster differs from what Helm sent: missing objects, and changed fields that Helm no longer owns. A
+ * field that the server only normalised is still Helm's. Pure.
  */
 export function releaseDrift(
   objects: readonly ReleaseObject[],

@@ -1,12 +1,12 @@
 import { ageMs, type Clock, type Mono, monoNow } from '../../../lib/clock.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 
-/** When each record was first seen pending, by the clock of this computer: that of whoever wrote it may be an hour behind. */
+/** When each record was first seen pending, by this computer's clock: the writer's clock may be an hour behind. */
 const firstSeen = new WeakMap<Pick<Clock, 'monotonicMs'>, Map<string, Mono>>()
 
 /**
- * Reports whether the Helm that wrote this pending record has ended without a word: nobody has changed the record for
- * longer than people let a Helm run (`--timeout 30m`). `version`: the record's uid and version.
+ * Reports whether the Helm that wrote this pending record has died: the record has not changed for longer than people
+ * let a Helm run (`--timeout 30m`). `version`: the record's uid and version.
  */
 export function isLeftPending(version: string, clock: Pick<Clock, 'monotonicMs'>): boolean {
   const records = firstSeen.get(clock) ?? new Map<string, Mono>()

@@ -41,7 +41,7 @@ export async function readHelmReleases(
     )
     if (secret === undefined) continue
     const record = readRecord(secret) ?? UNREADABLE_RECORD
-    // Helm keeps the record of one that is gone if somebody asks it to: the release itself is not there.
+    // On request Helm keeps the record of an uninstalled release: the release itself is gone.
     if (record.status === 'uninstalled') continue
     const uid = textOf(at(secret, 'metadata', 'uid')) ?? ''
     const objects = await objectsOf(record, uid, place.namespace, { deps, manifests })

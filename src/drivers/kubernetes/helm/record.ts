@@ -9,13 +9,13 @@ export interface ReleaseRecord {
   /** deployed, failed, pending-install, pending-upgrade, pending-rollback, uninstalling, uninstalled. */
   readonly status: string
   readonly description: string
-  /** When this revision was begun. */
+  /** When this revision started. */
   readonly sinceMs: number
   readonly chart: { readonly name: string; readonly version: string }
-  /** What a person gave, without the chart's own. */
+  /** The values that a person gave, without the chart's defaults. */
   readonly values: Foreign
   readonly manifest: string
-  /** Its objects were applied on the server: Helm then puts every field back, also of custom resources. */
+  /** Its objects were applied server-side: then Helm resets every field, also of custom resources. */
   readonly serverSide: boolean
 }
 
@@ -53,7 +53,7 @@ function unpacked(text: string): string | undefined {
   }
 }
 
-/** Status of a record that cannot be read: a release is there, and nobody knows which. */
+/** Status of an unreadable record: a release exists, but not which. */
 export const UNREADABLE = 'unreadable'
 
 export const UNREADABLE_RECORD: ReleaseRecord = {

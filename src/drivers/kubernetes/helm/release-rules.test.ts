@@ -108,7 +108,7 @@ const CASES: readonly (readonly [string, WantedObject, ObservedResource, readonl
   ],
 ]
 
-/** As somebody installed it by hand. */
+/** As a person installed it, without croft. */
 function nobodys(): ObservedResource {
   const object = { ...RELEASE, metadata: { name: 'till', namespace: 'shop', labels: {} } }
   return { ...seen({ object, release: DEPLOYED }), list: 'helm.sh/v1 Release' }

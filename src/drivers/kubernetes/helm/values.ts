@@ -2,9 +2,9 @@ import { type Foreign, isRecord } from '../../../kubernetes/objects.ts'
 import type { Change } from '../../../model/resource.ts'
 import { previewChanges } from '../preview.ts'
 
-/* Values of a release, and those of them that nobody may see. All pure. */
+/* Values of a release, and the secret ones among them. All pure. */
 
-/** One document of values over another, as Helm lays them: lists are taken whole. */
+/** Merges one document of values over another, as Helm does: lists are replaced whole. */
 export function over(below: Foreign, above: Foreign): Foreign {
   const all: Record<string, unknown> = { ...below }
   for (const [name, value] of Object.entries(above)) {
@@ -28,14 +28,14 @@ export function withoutSecret(values: Foreign, secret: Foreign): Foreign {
   return left
 }
 
-/** Which values differ, by their paths. What is declared no more may have come from a secret: it is not shown. */
+/** Returns changed values by path. A value that is no longer declared may come from a secret, so it is masked. */
 export function valueChanges(live: Foreign, declared: Foreign): readonly Change[] {
   return previewChanges({ spec: { values: live } }, { spec: { values: declared } }).map((one) =>
     one.to === undefined ? { ...one, from: '***', secret: true } : one,
   )
 }
 
-/** Paths of secret values that are others than in the release. */
+/** Returns the paths of secret values that differ from the release. */
 export function secretChanges(live: Foreign, expected: Foreign, secret: Foreign): readonly string[] {
   const hidden = previewChanges({}, { spec: { values: secret } }).map(({ path }) => path)
   return previewChanges({ spec: { values: live } }, { spec: { values: expected } })

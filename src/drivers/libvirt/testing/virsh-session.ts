@@ -80,7 +80,7 @@ export function testDriverShell(uri: string): TestDriverShell {
   }
 }
 
-/** The test driver cannot grow volumes: they are made anew in the wanted size, with the answer that virsh would give. */
+/** The test driver cannot grow volumes: recreates them in the wanted size, with virsh's answer. */
 async function madeUpGrowth(
   words: readonly string[],
   lines: (text: string) => Promise<string>,

@@ -8,15 +8,15 @@ import { type AgentGuest, runProgram } from './run.ts'
 /** Three bytes become four characters. */
 const CHUNK_BYTES = (LIMITS.agentInputBytes / 4) * 3
 
-/** A new file that only root may read, whatever stands at its name: a link or a file there is an error. */
+/** Creates a file that only root can read. Fails if a link or a file has its name already. */
 const BEGIN = 'set -Ceu; umask 077; base64 -d >"$1"'
 const APPEND = 'set -eu; umask 077; base64 -d >>"$1"'
-/** Its owner first, then its rights, then its name: nobody sees it with more than was asked for. */
+/** Sets owner, then mode, then name: so the file never has more rights than requested. */
 const FINISH = 'set -eu; [ -z "$3" ] || chown -- "$3" "$1"; chmod -- "$4" "$1"; mv -f -- "$1" "$2"'
 
 /**
- * The agent's own way of writing is not used: it writes into the file in place, half of it is seen, and a new file is
- * open to all for a moment.
+ * Does not use the agent's own write call: it writes in place, so readers see half a file, and a new file is briefly
+ * readable by all.
  */
 export async function writeFile(
   guest: AgentGuest,

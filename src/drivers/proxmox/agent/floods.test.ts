@@ -13,7 +13,7 @@ import { readAddresses } from '../guest-details.ts'
 import { openSession } from '../session.ts'
 import { EXAMPLE_CONNECTION } from '../testing/vm-example.ts'
 
-/* A guest belongs to somebody else, and so does its agent: it may answer with too much, for ever, or a letter at a time. */
+/* A guest and its agent are untrusted: the agent may answer too much, endlessly, or a letter at a time. */
 
 const VM: ObservedResource = {
   connection: 'default',
@@ -25,7 +25,7 @@ const VM: ObservedResource = {
 /** Far more than an honest agent takes, and few enough for a test to end. */
 const PATIENCE = 5_000
 
-/** A guest's shell on a clock that goes on only where somebody waits. */
+/** A guest's shell on a clock that advances only during waits. */
 function shellOf(answer: (request: WireRequest) => unknown): { readonly shell: Shell; readonly calls: () => number } {
   let passed = 0
   let calls = 0

@@ -9,7 +9,7 @@ import type { Api, ApiOutcome, CallSubject } from '../api.ts'
 import { cleanText, countOf, flagOf, isRecord } from '../foreign.ts'
 import { failureOf } from './failures.ts'
 
-/** A guest whose agent is spoken to through Proxmox: no SSH, no network of its own. */
+/** A guest whose agent is called through Proxmox, without SSH or a network. */
 export interface AgentGuest {
   readonly api: Api
   readonly clock: Clock

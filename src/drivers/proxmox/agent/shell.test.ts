@@ -44,7 +44,7 @@ function quick(): Clock {
   return { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal) }
 }
 
-/** Time that passes only where somebody waits. */
+/** A clock that advances only during waits. */
 function counted(): Clock & { slept: number[] } {
   const slept: number[] = []
   const passed = () => slept.reduce((sum, ms) => sum + ms, 0)

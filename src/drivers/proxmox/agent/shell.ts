@@ -46,7 +46,7 @@ function run(guest: AgentGuest, argv: readonly string[], options: RunOptions = {
     : runProgram(guest, argv, options)
 }
 
-/** More input than Proxmox passes on goes by a file that nobody else may read, and that is gone before the end. */
+/** Input above Proxmox's limit goes through a file that only root can read and that is deleted at the end. */
 async function runWithFile(
   guest: AgentGuest,
   argv: readonly string[],

@@ -17,7 +17,7 @@ export interface DoctorAnswer {
   readonly atMs: number
 }
 
-/** Reads one path. Rejects with a WireFailure when nobody answers. */
+/** Reads one path. Rejects with a WireFailure if there is no answer. */
 export type ReadPath = (path: string) => Promise<DoctorAnswer>
 
 export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: AbortSignal): ReadPath {

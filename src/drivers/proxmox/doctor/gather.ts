@@ -75,7 +75,7 @@ export async function gather(
   }
 }
 
-/** A path that was asked for by name and of which nothing was said has nothing, whatever holds above it. */
+/** A requested path without an answer grants nothing, even if its parents grant something. */
 function withNothingAt(paths: readonly string[], held: HeldPrivileges): HeldPrivileges {
   return new Map([...paths.map((path) => [path, new Map<string, boolean>()] as const), ...held])
 }
@@ -89,7 +89,7 @@ function createReader(ask: ReadPath, width: number) {
         try {
           answers.set(path, await ask(path))
         } catch {
-          // Nobody answered.
+          // There was no answer.
         }
       }),
     answer: (path: string) => answers.get(path),

@@ -50,7 +50,7 @@ export interface Surplus {
   readonly privileges: readonly string[]
 }
 
-/** What is held and not needed, by path; a path that only inherits says nothing of its own. */
+/** Returns unneeded privileges by path, without paths that only inherit. */
 export function surplusOf(grants: Grants, held: HeldPrivileges): readonly Surplus[] {
   const found: Surplus[] = []
   for (const path of [...held.keys()].sort()) {

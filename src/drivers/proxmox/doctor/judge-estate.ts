@@ -60,8 +60,8 @@ export function readZones(answer: unknown): ReadonlyMap<string, string> {
 }
 
 /**
- * Are the bridges there? Proxmox makes a guest on a bridge that does not exist, and only the start fails. It shows a
- * bridge only to whoever may use it, so one that is not shown and not allowed may well exist.
+ * Checks that the bridges exist: Proxmox creates a guest on a missing bridge, and only the start fails. It shows a
+ * bridge only to users who may use it, so a hidden one without permission may well exist.
  */
 export function judgeBridges(
   wanted: ReadonlyMap<string, ReadonlySet<string>>,

@@ -40,9 +40,9 @@ function skewCheck({ whose, seconds }: Skew, wrong: boolean): Check {
 }
 
 /**
- * The API did not take the token. When the clocks differ that is the finding, and not the refusal: a token that is
- * right is refused by a host whose clock is past its end. The answer has no body; newer hosts say the same words
- * whatever was wrong, older ones say more in the status line.
+ * The API rejected the token. If the clocks differ, reports that instead: a host whose clock is past the token's end
+ * rejects a valid token. The answer has no body; newer hosts always give the same text, older ones tell more in the
+ * status line.
  */
 export function judgeUnauthorized(said: string, who: Principal, skew: Skew | undefined): Check {
   if (skew !== undefined && Math.abs(skew.seconds) >= NOTED_SECONDS)

@@ -11,12 +11,12 @@ export interface Rights {
   readonly held: HeldPrivileges
   readonly who: Principal
   readonly facts: TokenFacts
-  /** Names of the roles that are there, to know whether one is to be made or added to. */
+  /** Names of the existing roles, to tell whether to create a role or add to it. */
   readonly roles: ReadonlySet<string>
   readonly prefix: string
 }
 
-/** Exactly what is missing and what is too much, by path. */
+/** Returns the missing and the unneeded privileges, by path. */
 export function judgeRights(rights: Rights): readonly Check[] {
   const { needs, unknown } = rights.wanted
   const grants = grantsOf(needs)
@@ -75,7 +75,7 @@ function missingChecks(missing: readonly Missing[], grants: Grants, rights: Righ
 
 const ADMINISTRATES = ['Permissions.Modify', 'Sys.Modify', 'Sys.PowerMgmt', 'User.Modify']
 
-/** A token that may do too much works, and whoever steals it owns the datacentre: said loudly every time. */
+/** Reports a token with too many rights each time: it works, but its thief owns the datacentre. */
 function judgeSurplus(grants: Grants, { held, who, facts, prefix }: Rights): Check | undefined {
   const surplus = surplusOf(grants, held)
   const root = held.get('/')

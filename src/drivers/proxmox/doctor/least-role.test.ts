@@ -96,7 +96,7 @@ async function withToken(estate: Estate, commands: readonly string[]) {
   const wire = simWire(datacentre)
   const random = seededRandom(8)
   return {
-    /** What each guest says to somebody with this token who runs a program in it. */
+    /** The guests' answers to a user of this token who runs a program in them. */
     async exec(): Promise<readonly number[]> {
       const found: number[] = []
       for (const { vmid, node } of datacentre.world.guests.values()) {

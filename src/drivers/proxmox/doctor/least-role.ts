@@ -6,7 +6,7 @@ import { type NeedOptions, needsOf } from './needs.ts'
 
 const YEAR_MS = 365 * 86_400_000
 
-/** The commands for the smallest role and a token that has it for a year. Asks nobody anything. */
+/** Returns the commands for the smallest role and a token with it for a year. Calls no API. */
 export function leastRole(
   connection: Connection,
   resources: readonly Resource[],

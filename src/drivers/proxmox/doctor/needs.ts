@@ -23,16 +23,16 @@ export interface NeedOptions {
   readonly zoneOf?: (bridge: string) => string
 }
 
-/** What was found out about the declarations of one connection: what a token must be allowed, and what nobody knows. */
+/** The privileges that the declarations of one connection need, and the unknown ones. */
 export interface Needs {
   readonly needs: readonly Need[]
-  /** Calls that the table of privileges does not know. */
+  /** Calls that the table of privileges lacks. */
   readonly unknown: readonly string[]
 }
 
 /**
- * Everything that the declarations ask of a token: making each thing, looking at it, and keeping it as declared.
- * Taking away what is no longer declared is not part of it: nobody can tell today what that will be.
+ * Returns all privileges that the declarations need to create, read and maintain each thing. Deletions of undeclared
+ * things are excluded, since they cannot be foreseen.
  */
 export function needsOf(resources: readonly Resource[], options: NeedOptions): Needs {
   const unknown = new Set<string>()
@@ -107,7 +107,7 @@ function looksAt(resource: Resource, options: NeedOptions): { call: RestCall; wh
   return [...looks, ...answers, { call: { method: 'POST', path: `${path}/agent/exec`, params: {} }, why: enters }]
 }
 
-/** The calls from nothing to declared, and those that would put right a thing of which every field is wrong. */
+/** Returns the calls that create the thing, and those that correct it if every field is wrong. */
 function writesTo(resource: Resource, options: NeedOptions): { call: RestCall; why: string }[] {
   if (resource.policy.manage === 'observe') return []
   const id = idOf(resource, options)

@@ -20,9 +20,9 @@ const DRIVE = /^(?:(?:ide|sata|scsi|virtio)\d+|efidisk0|tpmstate0)$/
 const ROOT_ONLY =
   /^(?:args|affinity|hugepages|arch|hookscript|parallel\d+|spice_enhancements|vmgenid|ivshmem|amd-sev|lock)$/
 
-/** What an option of a VM asks for: each inner list in any of its ways. `guest` stands for the guest's own path. */
+/** The privileges that a VM option needs: one of each inner list. `guest` replaces the guest's own path. */
 export interface OptionNeeds {
-  /** Privileges on the guest, or on the pool that it is made in. */
+  /** Privileges on the guest, or on the pool for its creation. */
   readonly guest: readonly (readonly string[])[]
   /** Privileges elsewhere, as `/path Privilege`. */
   readonly elsewhere: readonly (readonly string[])[]
@@ -88,7 +88,7 @@ function readsFrom(source: string): (readonly string[])[] {
   return storageOf(source).map(sees)
 }
 
-/** Whoever may allocate on a storage may also see it. */
+/** A user who may allocate on a storage may also see it. */
 export function sees(storage: string): readonly string[] {
   return [`/storage/${storage} Datastore.Audit`, `/storage/${storage} Datastore.AllocateSpace`]
 }

@@ -44,8 +44,8 @@ export async function findOrphans(
 }
 
 /**
- * Guests that show nothing but the lock of a creation nobody is at work on: the host lost its power, or was too busy to
- * begin. They hold their id and nothing else, and only root may clear them away.
+ * Reports guests that show only the lock of a creation without a task: the host lost power, or was too busy to start
+ * it. They hold only their id, and only root can delete them.
  */
 export function judgeUnfinished(survey: Survey): readonly Check[] {
   const left = survey.resources.filter((seen) => isUnattended(seen, survey))

@@ -56,7 +56,7 @@ function callOf({ method, path }: Operation) {
   return { method: method as 'GET', path: filled, params: VALUES }
 }
 
-/** Somebody who has exactly these. */
+/** A user with exactly these privileges. */
 function holder(ways: readonly PrivilegeSet[]) {
   return {
     id: 'bob@pve!t',

@@ -30,8 +30,8 @@ const CONFIG = ['Disk', 'CDROM', 'CPU', 'Memory', 'Network', 'HWType', 'Options'
 const CONTAINER_CONFIG = ['Disk', 'CPU', 'Memory', 'Network', 'Options']
 
 /**
- * The first that matches counts. What an operation's code looks at besides (the options of a guest, its disks and
- * network cards) is in option-privileges.ts. Held against the API's own table by a test.
+ * The first match counts. Further checks in the code of an operation (options, disks and network cards of a guest) are
+ * in option-privileges.ts. A test compares this with the API's own table.
  */
 export const CALL_RULES: readonly CallRule[] = [
   // Guests.
@@ -83,7 +83,7 @@ export const CALL_RULES: readonly CallRule[] = [
   ]),
   on(`POST ${STORE}/upload`, '/storage/{storage} Datastore.AllocateTemplate'),
   on(`POST ${STORE}/content`, '/storage/{storage} Datastore.AllocateSpace'),
-  // In its code, whatever lies there: only backups may go with less.
+  // Its code requires this for all content: only backups need less.
   on(`DELETE ${STORE}/content/.*`, '/storage/{storage} Datastore.Allocate'),
   on(`${READ}${STORE}/(?:content|status)`, [
     '/storage/{storage} Datastore.Audit',

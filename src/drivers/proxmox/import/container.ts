@@ -94,7 +94,7 @@ function wholeGib(parts: PartReading): number | undefined {
   return bytes > 0 && bytes % GIB === 0 ? bytes / GIB : undefined
 }
 
-/** A mount that exists is named as it is: made anew it would be another one. */
+/** Imports a mount with its volume's name: without that name it would be created as a new volume. */
 function importMounts(from: ConfigReading) {
   return positional(from, 'mp', (key) => {
     const parts = from.properties(key, 'volume')

@@ -19,6 +19,6 @@ test('[T-10] aliases and IP sets are looked for where Proxmox has them: of the c
     lists.filter((list) => /nodes\/pve1\/firewall/.test(list)),
     [],
   )
-  // A host has rules and options of its own.
+  // A host has its own rules and options.
   assert.ok(settingLists(survey, ['ProxmoxFirewallRules'], []).some((list) => /pve1/.test(list)))
 })

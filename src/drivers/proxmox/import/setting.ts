@@ -56,7 +56,7 @@ function placesFor(
   return scope.includes('container?') ? [...anywhere, ...guests] : anywhere
 }
 
-/** A setting in the words of its kind: what differs from what Proxmox would take anyway. Undefined: nobody would declare it. */
+/** Returns a setting as a manifest of its kind, without Proxmox's defaults. Undefined if it needs none. */
 export function importSetting(observed: ObservedResource): ImportedSetting | undefined {
   const definition = definitionOf(observed)
   const config = observed.close?.config ?? {}
@@ -92,7 +92,7 @@ function valueFor(
   config: Readonly<Record<string, unknown>>,
   naming: boolean,
 ): SettingValue | undefined {
-  // Nobody can read it; where it must be said, it is said where to find it.
+  // It is unreadable; if required, the manifest names a place for it.
   if (field.type === 'secret') return field.required === true ? { env: `CROFT_${name.toUpperCase()}` } : undefined
   if (field.unread === true || field.type === 'pem') return undefined
   const seen =

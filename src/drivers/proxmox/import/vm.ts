@@ -38,7 +38,7 @@ export function importGuest(observed: ObservedResource): ImportedGuest | undefin
     poolId: observed.pool,
     template: isTemplate ? true : undefined,
     started: !isTemplate && power === 'stopped' ? false : undefined,
-    // Somebody's changes wait for a restart: that it is declared now is no reason to restart it.
+    // A person's changes wait for a restart: importing the guest is no reason to restart it.
     rebootAfterUpdate: pending.length > 0 ? false : undefined,
     ...importBasics(from),
     ...drives,
@@ -142,7 +142,7 @@ function importDevices(from: ConfigReading) {
   }
 }
 
-/** The UUID is Proxmox's own choice and stays; the texts are somebody's. */
+/** Proxmox chose the UUID, and it stays; the texts are imported. */
 function smbios(from: ConfigReading) {
   const parts = from.properties('smbios1', 'uuid')
   if (parts === undefined) return undefined

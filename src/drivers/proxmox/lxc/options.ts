@@ -127,12 +127,12 @@ const containerSlots: SlotRule<ContainerSpec> = {
 
 const description: ContainerOption = slots.description(containerSlots)
 
-/** Mounts, cards and devices that croft put in and that are declared no more. */
+/** Mounts, cards and devices that croft added and that are no longer declared. */
 const detached: ContainerOption = slots.detached(containerSlots)
 
 /**
- * Every option that lives in a container's configuration, in the order in which a person reads a change list. Proxmox
- * sets limits of a running container; what its start reads waits for the next.
+ * All options in a container's configuration, in reading order for a change list. Proxmox applies limits at once;
+ * settings that the start reads wait for the next start.
  */
 export const OPTIONS: readonly ContainerOption[] = [
   atBirth,

@@ -26,14 +26,14 @@ export const rootDisk = device<ContainerSpec, ContainerRootDisk>({
   parts: VOLUME_PARTS,
 })
 
-/** Further volumes, and paths of the host. One that nobody declared is left alone. */
+/** Further volumes, and paths of the host. Undeclared ones are left alone. */
 export const mounts = devices<ContainerSpec, ContainerMount>({
   ...VOLUME,
   path: 'mounts',
   items: (container) => container.mounts,
   start: ({ storage, sizeGb = MOUNT_GB }) => [['volume', `${storage}:${sizeGb}`]],
   parts: [
-    // What was mounted there before stays with the container, as an unused volume.
+    // The former volume stays with the container, as an unused volume.
     { field: 'source', key: 'volume', replaces: 'size' },
     { field: 'path', key: 'mp' },
     { field: 'backup', key: 'backup', fallback: false },

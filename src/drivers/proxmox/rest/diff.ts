@@ -7,11 +7,11 @@ import { plainRules } from './rule-list.ts'
 import { presentValue } from './usb-ports.ts'
 import { isEmpty, same, seenValue, wantedValue } from './values.ts'
 
-/** Changes that are no field's: the thing is leaving, or what was written is not in force. */
+/** Changes without a field: the thing is leaving, or a written value is not applied yet. */
 export const EXISTS = 'exists'
 export const APPLIED = 'applied'
 
-/** Only what is declared is compared. Secrets and what no answer shows are not. */
+/** Compares declared fields only, without secrets and fields that no answer shows. */
 export function diffSetting(
   definition: Definition,
   setting: SettingSpec,
@@ -44,7 +44,7 @@ export function diffSetting(
   return changes
 }
 
-/** Declared as empty: whoever wants nothing there is content with what its absence means. */
+/** If a field is declared empty, an absent field counts as empty too, regardless of its default. */
 function seenAndWanted(name: string, field: Field, declared: SettingValue, config: ApiFields) {
   const wanted = wantedValue(field, declared)
   return [wanted, seenValue(name, field, config, isEmpty(wanted))] as const

@@ -114,7 +114,7 @@ async function unsetting(
   }
 }
 
-/** Something of somebody else's in the same list, and what has to be there before. */
+/** Adds a foreign entry to the same list, and its prerequisites. */
 function prepare(keeper: ReturnType<typeof paperKeeper>, definition: Definition): void {
   const example = exampleOf(definition)
   const path = settingRules.listOf(example).replace(/^settings/, '')

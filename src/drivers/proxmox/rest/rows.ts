@@ -2,12 +2,12 @@ import { LIMITS } from '../../../lib/limits.ts'
 import type { ListReading } from '../../../model/rest.ts'
 import { type ApiFields, cleanText, isRecord, nameOf, recordsOf } from '../foreign.ts'
 
-/** In a row: changes that are written and not in force yet, and what they concern. */
+/** In a row: changes that are written and not applied yet, and their subject. */
 export const UNAPPLIED = 'croft:unapplied'
-/** In a row: it is taken away as soon as the changes are in force. */
+/** In a row: it is deleted when the changes are applied. */
 export const LEAVING = 'croft:leaving'
 
-/** The things in an answer, one row each. `beside` is what stands next to the data. */
+/** Returns the things in an answer, one row each. `beside` is what stands next to the data. */
 export function rowsIn(reading: ListReading, data: unknown, envelope: ApiFields): readonly ApiFields[] {
   switch (reading.rows ?? 'each') {
     case 'each':
@@ -38,7 +38,7 @@ export function ruleList(data: unknown): ApiFields {
   return { rules, ...(typeof digest === 'string' ? { digest } : {}) }
 }
 
-/** Who is in a field of its own for each sort, as the call that changes it wants it. */
+/** Splits the subject into one field per type, as the write call expects. */
 function accessLine(row: ApiFields): ApiFields {
   const sort = row.type === 'group' ? 'groups' : row.type === 'token' ? 'tokens' : 'users'
   return { path: row.path, roles: row.roleid, propagate: row.propagate, subject: row.ugid, [sort]: row.ugid }
@@ -62,13 +62,13 @@ function aptRows(data: ApiFields): readonly ApiFields[] {
   return [...lines, ...standard]
 }
 
-/** Values to come stand apart from those in force. */
+/** Merges pending values, which the answer lists separately, over current ones. */
 function pendingRow(row: ApiFields): ApiFields {
   const { pending, state, ...now } = row
   const coming = isRecord(pending) ? pending : {}
   const merged: Record<string, unknown> = { ...now }
   for (const [name, value] of Object.entries(coming)) {
-    // What is to be taken away is announced as "deleted".
+    // A pending deletion is listed as "deleted".
     if (value === 'deleted') delete merged[name]
     else merged[name] = value
   }
@@ -94,14 +94,14 @@ function interfaceRows(rows: readonly ApiFields[], changes: unknown): readonly A
   return [...marked, ...leaving]
 }
 
-/** What a difference between the interfaces file in force and the one to come is about. */
+/** The subject of a difference between the current interfaces file and the pending one. */
 interface PendingInterfaces {
   /** Interfaces that are changed, added or removed. */
   readonly names: readonly string[]
   readonly removed: readonly string[]
-  /** Some changed lines stand too far from the name they belong to. */
+  /** Some changed lines are too far from an interface's name. */
   readonly unclear: boolean
-  /** For a person. */
+  /** The difference as text. */
   readonly shown: string
 }
 

@@ -13,9 +13,9 @@ export type SubCall = { readonly summary: string } & (
       readonly below: ''
       readonly params: Readonly<Record<string, string>>
     }
-  /** An entry that has a name of its own. */
+  /** An entry with a name. */
   | { readonly method: 'PUT' | 'DELETE'; readonly below: EntryPath; readonly params: Readonly<Record<string, string>> }
-  /** A position is that of one version of the list: a rule that another person adds moves all others. */
+  /** A position is valid for one version of the list: a rule that another person adds moves all others. */
   | {
       readonly method: 'PUT' | 'DELETE'
       readonly below: `/${number}`

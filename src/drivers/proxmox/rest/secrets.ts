@@ -15,8 +15,8 @@ export interface KnownSecrets {
 }
 
 /**
- * No answer shows a secret, so that none can be compared. A person says when one is to be sent again, by another text
- * in the annotation croft.dev/rotate.
+ * No answer shows a secret, so none can be compared. A person requests that it is sent again by another text in the
+ * annotation croft.dev/rotate.
  */
 export function rotation(
   definition: Definition,
@@ -29,7 +29,7 @@ export function rotation(
 
 const AGAIN = { from: 'as sent before', to: 'sent again', effect: 'live', secret: true, resent: true } as const
 
-/** The changes of a machine, and among them the password for its first boot where that is to be sent again. */
+/** Adds the password for a machine's first boot to its changes, if it must be sent again. */
 export function withPassword(
   vm: VmSpec,
   changes: readonly Change[],

@@ -7,12 +7,12 @@ import { apiName, isEmpty, plain } from './values.ts'
 /** Between the values of a parameter that is sent once for each of them; no value can hold it. */
 export const AGAIN = '\0'
 
-/** A declared value as parameters of a call: mostly one, for numbered ones several. Empty: it is to be unset. */
+/** Encodes a declared value as call parameters: several for a numbered field, else one. An empty value unsets it. */
 export function sent(name: string, field: Field, value: SettingValue, row: ApiFields = {}): Record<string, string> {
   const api = apiName(name, field)
   switch (field.type) {
     case 'secret':
-      // A reference: it becomes the secret itself only in the request.
+      // A reference: only the request replaces it by the secret.
       return { [api]: JSON.stringify(value) }
     case 'numbered': {
       const texts = value as readonly string[]

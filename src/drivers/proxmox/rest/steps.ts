@@ -20,7 +20,7 @@ function disksOf({ fields: { devices } }: SettingSpec): string {
   return Array.isArray(devices) ? devices.join(', ') : typeof devices === 'string' ? devices : 'its disks'
 }
 
-/** From nothing to declared: make it, fill its own lists, put it in force. */
+/** Returns the steps that create it: create, fill its lists, apply. */
 export function createSteps(definition: Definition, setting: SettingSpec): readonly Step[] {
   const { create } = definition
   if (create === undefined) return []
@@ -170,7 +170,7 @@ function updateParams(
   }
 }
 
-/** What nobody declared and a call that writes the whole thing would lose. */
+/** Undeclared values that a write of the whole thing would otherwise lose. */
 function kept(name: string, field: Field, config: ApiFields): Record<string, string> {
   if (field.type === 'numbered') {
     const own = new RegExp(`^${apiName(name, field)}\\d$`)
@@ -196,7 +196,7 @@ function textsIn(config: ApiFields): Record<string, string> {
   return texts
 }
 
-/** Rules and entries: each is a call of its own below the thing. */
+/** Rules and entries: each needs a separate call below the thing. */
 function listSteps(
   definition: Definition,
   setting: SettingSpec,
@@ -266,7 +266,7 @@ function makeStep(
     summary: host === undefined || summary.includes(host) ? summary : `${summary} on ${host}`,
     lane: 'rest',
     host: host ?? EVERYWHERE,
-    // Two reloads at once refuse each other; one puts in force what all have written.
+    // Concurrent reloads refuse each other; one applies all written changes.
     queues: [
       definition.apply?.path === verb.path && verb.method === 'PUT' ? `single/${path}` : hostQueue(host ?? EVERYWHERE),
     ],

@@ -70,7 +70,7 @@ export function same(one: Plain, other: Plain): boolean {
   return (isEmpty(one) && isEmpty(other)) || isDeepStrictEqual(one, other)
 }
 
-/** What a row of an answer says of a field. `bare`: what is not there is nothing, whatever its absence means. */
+/** Returns a field's value in a row of an answer. `bare`: an absent field is empty, without its default. */
 export function seenValue(name: string, field: Field, row: Readonly<Record<string, unknown>>, bare = false): Plain {
   const api = apiName(name, field)
   if (field.type === 'numbered') {

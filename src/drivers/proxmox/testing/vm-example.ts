@@ -37,7 +37,7 @@ export function exampleResource(vm: Partial<VmSpec> = {}, policy: Partial<Policy
   }
 }
 
-/** A running guest of ours, with what its configuration says besides. */
+/** A running guest of ours, with additional configuration. */
 export function exampleObserved(
   config: Readonly<Record<string, unknown>> = {},
   more: Partial<ObservedResource> = {},

@@ -6,9 +6,9 @@ import { storageOf } from './disks.ts'
 import { scalar, textOf, type VmOption } from './option.ts'
 
 /*
- * Cloud-init settings. Proxmox keeps them at once, also of a running guest, and nothing of it waits; the guest reads
- * them when it starts next: the drive is then written anew, and the instance id changes with its content. No machine is
- * restarted only to read them.
+ * Cloud-init settings. Proxmox stores them at once, also for a running guest, and none is pending. The guest reads them
+ * at its next start: that rewrites the drive, and the instance id changes with its content. croft restarts no machine
+ * only for them.
  */
 
 export const cloudInitDnsServers = scalar<readonly string[]>({
@@ -152,7 +152,7 @@ export const cloudInitDrive: VmOption = {
   },
 }
 
-/** The format matters when it is made only: what is on the drive is written anew with every start. */
+/** The format matters only at creation: every start rewrites the drive's content. */
 function newDrive({ storage, format }: VmCloudInit): string {
   return `${storage}:cloudinit${format === undefined ? '' : `,format=${format}`}`
 }

@@ -12,13 +12,13 @@ export function diffVm(resource: Resource, vm: VmSpec, observed: ObservedResourc
     options: OPTIONS,
     moving: movingVm(vm),
     also: (changes) => compareSeed(vm, observed, changes),
-    // Where it says that there is to be none.
+    // If its absence is declared.
     keys: [...(vm.audio === false ? ['audio0'] : []), ...(vm.watchdog === false ? ['watchdog'] : [])],
     possible: (change, config) => withoutMoving(withoutRoot(vm, change, resource.rootLane), config, observed),
   })
 }
 
-/** What of a declaration a new guest could not be given. */
+/** Declared values that cannot be set at creation. */
 export function neverPossible(resource: Resource, vm: VmSpec): readonly Change[] {
   const wanted = wantedOf(resource, vm, '0')
   return compareAll(OPTIONS, wanted, {})

@@ -46,7 +46,7 @@ const LIMITS: readonly PropertyPart<FlatDisk>[] = [
   { field: 'speed.iopsWriteBurst', key: 'iops_wr_max', effect: 'live' },
 ]
 
-/** Data disks. A disk in the configuration that nobody declared is left alone. */
+/** Data disks. An undeclared disk in the configuration is left alone. */
 export const disks = devices<VmSpec, FlatDisk>({
   path: 'disks',
   bare: 'file',
@@ -93,7 +93,7 @@ export const tpm = device<VmSpec, NonNullable<VmSpec['tpm']>>({
   parts: [{ field: 'version', key: 'version', fallback: 'v1.2', effect: 'replace' }],
 })
 
-/** Disks that are to grow, with the size they shall have. Growing is a call of its own. */
+/** Disks to grow, with their new size. Growing needs a separate call. */
 export function growing(
   vmDisks: readonly VmDisk[],
   chosen: ReadonlySet<string>,

@@ -12,7 +12,7 @@ export function sameMachine(declared: string, observed: string): boolean {
   return normalMachine(declared) === normalMachine(observed) || isPinned(declared, observed)
 }
 
-/** A list in any order; 1 stands for the usual three, 0 for none. */
+/** Compares lists in any order; 1 means the usual three features, 0 none. */
 export function sameHotplug(declared: string, observed: string): boolean {
   return normalHotplug(declared) === normalHotplug(observed)
 }
@@ -50,7 +50,7 @@ export const cpuHotplugged = scalar<number>({
 
 const DEFAULT_TYPE = 'kvm64'
 
-/** Type and flags share one property string; whatever else is in it stays. */
+/** Type and flags share one property string; its other parts stay. */
 export const cpuType = device<VmSpec, VmCpu>({
   path: 'cpu',
   key: 'cpu',

@@ -20,7 +20,7 @@ export function withoutMoving(change: Change, config: ApiFields, observed: Obser
   return change
 }
 
-/** Every drive that the chosen changes move. Copying it over is a call of its own. */
+/** Returns every drive that the chosen changes move. Each needs a separate call. */
 export function movedDrives(vm: VmSpec, chosen: ReadonlySet<string>): readonly Move[] {
   const drives = [
     ...vm.disks.map((disk) => ({ path: `disks.${disk.slot}`, ...disk })),

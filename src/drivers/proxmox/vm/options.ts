@@ -68,10 +68,10 @@ function plugsMore(from: string, to: string): Effect {
 
 const description: VmOption = slots.description(vmSlots)
 
-/** Disks, cards and other devices that croft put in and that are declared no more. */
+/** Disks, cards and other devices that croft added and that are no longer declared. */
 const detached: VmOption = slots.detached(vmSlots)
 
-/** Every option that lives in a VM's configuration, in the order in which a person reads a change list. */
+/** All options in a VM's configuration, in reading order for a change list. */
 export const OPTIONS: readonly VmOption[] = [
   // Proxmox stores no name for a guest without one.
   word('name', 'name', 'live', ''),

@@ -149,7 +149,7 @@ function uploadStep({ seed, host, mark, coming, survey }: Seeding): readonly Ste
   if (seed === undefined) return []
   const fileName = imageName(mark.uid, coming.hash)
   const image = seedImage(seed.document)
-  // Proxmox compares it with what arrives. With secrets in it nobody knows it beforehand.
+  // Proxmox verifies it after the upload. With secrets inside, it is unknown beforehand.
   const checksum: Readonly<Record<string, string>> =
     secretsIn(seed.document).length > 0
       ? {}
@@ -180,7 +180,7 @@ function discardStep(host: string, volume: string | undefined): readonly Step[] 
   ]
 }
 
-/** Before a guest goes, its image goes: afterwards nobody would know of it. */
+/** Deletes a guest's image before the guest: afterwards nothing would refer to the image. */
 export function unseedSteps(observed: ObservedResource, digest: string | undefined): readonly Step[] {
   const { mark, close } = observed
   if (mark === undefined || close === undefined) return []

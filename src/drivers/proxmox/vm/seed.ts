@@ -25,7 +25,7 @@ const SEED_DIGITS = 12
 /** Nothing read yet. */
 const NO_SEED = 'none'
 
-/** What is to be done next about the seed, and all that follows as far as it can be told. */
+/** The next step for the seed, and the following ones as far as they are known. */
 export type SeedMove =
   | 'begin'
   | 'upload'
@@ -67,13 +67,13 @@ export function seedStorage(vm: VmSpec, survey: Survey | undefined): string {
   if (vm.seed?.storage !== undefined) return vm.seed.storage
   const fit = (survey?.storages ?? []).filter((seen) => seen.host === vm.host && seen.available && holdsSeed(vm, seen))
   const [first] = fit.sort((a, b) => Number(a.shared) - Number(b.shared) || (a.name < b.name ? -1 : 1))
-  // The plan says that there is none; whatever is tried all the same is tried on what is granted.
+  // The plan reports that none fits; a step that is tried anyway uses a granted storage.
   return (
     first?.name ?? vm.seed?.storages?.find((one) => !one.endsWith('*')) ?? (vm.seed?.storages ? 'not-granted' : 'local')
   )
 }
 
-/** May the image be put on this storage? */
+/** Reports whether the image may be on this storage. */
 export function holdsSeed(
   { seed }: Pick<VmSpec, 'seed'>,
   { name, content }: { readonly name: string; readonly content: readonly string[] },
@@ -115,8 +115,8 @@ export function seedMoves(vm: VmSpec, observed: ObservedResource): readonly Seed
   if (mark.seeding !== undefined) return whileSeeding(vm, observed, mark.seeding.hash)
   const { seed } = vm
   if (seed === undefined || mark.seed === shortHash(seed)) return []
-  // Nobody knows what it has read: it was made before there were seeds, or somebody edited its description. It is left
-  // as it is, and from now on changes are seen.
+  // Its document is unknown: the guest is older than seeds, or its description was edited. Leave it as it is, and
+  // compare from now on.
   if (mark.seed === undefined) return ['assume']
   if (vm.power !== 'running') return []
   if (mark.seed !== NO_SEED && seed.onChange !== 'rerun') return []
@@ -144,7 +144,7 @@ function discards(observed: ObservedResource): readonly SeedMove[] {
   return (observed.close?.seedImages ?? []).map(() => 'discard')
 }
 
-/** Is the image there, and whole? With secrets in it nobody knows its size beforehand; an empty one is none anyway. */
+/** Reports whether the image exists and is whole. With secrets inside its size is unknown, but not 0. */
 function hasImage({ document }: VmSeed, observed: ObservedResource, hash: string): boolean {
   const storage = observed.mark?.seeding?.storage ?? ''
   const volume = imageVolume(storage, observed.mark?.uid ?? '', hash)

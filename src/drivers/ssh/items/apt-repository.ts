@@ -2,7 +2,7 @@ import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Command } from '../command.ts'
 import { fileAsk, fileChanges, fileWord, type ItemRules, put, restoreFile } from '../item.ts'
 
-/** A source of packages in the deb822 form, with its own key and nobody else's. */
+/** A package source in the deb822 form, with its own key only. */
 export const aptRepository: ItemRules<'apt-repository'> = {
   type: 'apt-repository',
   queues: ['single/apt'],

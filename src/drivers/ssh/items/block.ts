@@ -43,8 +43,8 @@ export function blockIn(text: string, name: string): string | undefined {
 }
 
 /**
- * Its first and its last line; -1: it is not there. A first line without a last one is torn: what comes after it is
- * somebody else's, so a block begins at the nearest first line before its end.
+ * Returns its first and last line, or -1 if it is absent. A first line without a last one is torn, and the text after
+ * it is foreign: so a block starts at the nearest first line before its end.
  */
 function placeIn(lines: readonly string[], name: string): readonly [number, number] {
   for (const [to, line] of lines.entries()) {

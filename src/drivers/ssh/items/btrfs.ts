@@ -3,7 +3,7 @@ import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
 import { diskAsks, diskIn, eraseObjection } from './disk.ts'
 
-/** A btrfs on a disk of its own, with subvolumes. Made once; what is on it afterwards is never erased. */
+/** A btrfs on a whole disk, with subvolumes. Created once; its content is never erased afterwards. */
 export const btrfs: ItemRules<'btrfs'> = {
   type: 'btrfs',
   queues: ['single/disks'],
@@ -14,7 +14,7 @@ export const btrfs: ItemRules<'btrfs'> = {
   ],
   diff({ name, spec }, seen) {
     const disk = diskIn(spec.device, seen)
-    // Beside other traces too: what somebody keeps there is never made anew.
+    // A btrfs beside other signatures is kept too: its content is never recreated.
     if (!disk.own.includes('btrfs')) {
       const objection = eraseObjection(spec.device, disk, spec.erase, 'btrfs')
       return [objection ?? change('filesystem', disk.content || null, 'btrfs')]

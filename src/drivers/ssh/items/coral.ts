@@ -9,7 +9,7 @@ const USB =
   'SUBSYSTEM=="usb", ATTRS{idVendor}=="18d1", ATTRS{idProduct}=="9302", MODE="0660", GROUP="plugdev"\n'
 const PCIE = 'SUBSYSTEM=="apex", MODE="0660", GROUP="apex"\n'
 
-/** A Coral accelerator: whoever is in its group may use it. Its driver for PCIe comes as a package. */
+/** A Coral accelerator, for users in its group. Its driver for PCIe comes as a package. */
 export const coral: ItemRules<'coral'> = {
   type: 'coral',
   asks: (item) => [fileOf(item).ask],

@@ -36,7 +36,7 @@ export const directory: ItemRules<'directory'> = {
   },
 }
 
-/** What stands there is somebody's: it is not croft's to remove. */
+/** A foreign object is in its place: croft must not remove it. */
 function inItsPlace(name: string, { kind, target }: ObservedFile): Change {
   const blocked =
     kind === 'link'

@@ -10,11 +10,11 @@ export interface HostDisk {
   readonly real: string
   /** Everything that is on it: `ext4`, `zfs_member`, `part`. Empty: nothing that anybody knows. */
   readonly content: string
-  /** What is on the disk itself, whatever its partitions hold. */
+  /** Signatures on the disk itself, without its partitions. */
   readonly own: readonly string[]
-  /** Pools of ZFS that it belongs or belonged to. */
+  /** ZFS pools that it belongs or belonged to. */
   readonly pools: readonly string[]
-  /** False: what is on it could not be read, so it may be anything. */
+  /** False: its content is unreadable, so it may be anything. */
   readonly readable: boolean
   readonly mounted: boolean
 }
@@ -67,9 +67,9 @@ function linesOf(text: string): readonly string[] {
 }
 
 /**
- * May this disk be emptied? Only when it is there, nothing on it is in use, what is on it can be read, and a person wrote
- * its serial number down. That number stays in Git after the disk was emptied for what is on it now, so it is no
- * permission for everything: whoever asks says what must never go. Undefined: yes.
+ * Returns why this disk must not be erased, or undefined. It must exist, be unused and readable, and a person must have
+ * declared its serial number. That number stays in Git after the first erasure, so it permits not everything: the
+ * caller names what must never be erased.
  */
 export function eraseObjection(
   device: string,

@@ -10,7 +10,7 @@ const ID = (name: string) => `/dev/disk/by-id/${name}`
 const out = (text: string, code = 0): HostAnswer => ({ code: String(code), out: text })
 const LSBLK = ['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--']
 
-/** What a program would answer, by its words; what nobody wrote down is not installed. */
+/** A program's answer by its command line; programs that are not listed are not installed. */
 type Said = Readonly<Record<string, HostAnswer>>
 const said = (...argv: readonly string[]) => `run ${JSON.stringify(argv)}`
 const WIPEFS = ['wipefs', '--noheadings', '--output', 'TYPE,LABEL', '--']

@@ -7,8 +7,8 @@ import { editOf } from '../edit.ts'
 import { rulesOf } from './registry.ts'
 
 /*
- * A look that says "different" where nothing is different makes croft write for ever, and one that says "the same" where
- * it is not hides what somebody did. Each row is a state that real hosts are found in.
+ * A comparison that finds a difference where there is none makes croft write forever, and one that misses a difference
+ * hides a person's change. Each row is a state of real hosts.
  */
 
 const file = (content: string, mode = '644', owner = 'root', group = 'root'): HostAnswer => ({

@@ -3,12 +3,12 @@ import type { Change } from '../../../model/resource.ts'
 import { type Command, run } from '../command.ts'
 import { change, fileWord, type ItemRules, restoreFile } from '../item.ts'
 
-/** Each version has a folder of its own here, and a link says which is used: the one before stays where it was. */
+/** Each version has its own folder here, and a link selects one: the previous version stays. */
 const STORE = '/opt/croft'
 
 /**
- * A program or an archive from an address, accepted by its checksum alone. What is fetched goes to a folder that is named
- * after the version; only then the link is turned, so that whoever runs the program has the old one or the new one.
+ * A program or an archive from an address, accepted by its checksum alone. The download goes to a folder for its
+ * version; then the link is switched atomically, so that users run the old or the new one.
  */
 export const fetch: ItemRules<'fetch'> = {
   type: 'fetch',
@@ -45,7 +45,7 @@ export const fetch: ItemRules<'fetch'> = {
   undo(item, seen) {
     const { folder, proof } = placesOf(item)
     const back = restoreFile(item.name, seen.file(item.name))
-    // A version that was there before stays: somebody else may use it.
+    // A version from before stays: others may use it.
     if (back === undefined || seen.file(proof.path).kind !== 'absent') return back
     return [...back, item.spec.archive === true ? run('rm', '-rf', '--', folder) : { do: 'remove', path: proof.path }]
   },

@@ -3,10 +3,10 @@ import { sha256 } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
 
-/** Nobody but its owner reads a secret, unless it is said otherwise. */
+/** The default mode of a secret: readable by its owner only. */
 const SECRET_MODE = 0o600
 
-/** A whole file, its content from Git or from a secret. */
+/** A whole file with content from Git or from a secret. */
 export const file: ItemRules<'file'> = {
   type: 'file',
   asks: ({ name, spec }) => [

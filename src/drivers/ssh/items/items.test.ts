@@ -13,7 +13,7 @@ import { withLine } from './line.ts'
 import { withEntry } from './mount.ts'
 import { ITEM_TYPES, rulesOf } from './registry.ts'
 
-/** A host of which only this is known; everything else is absent. */
+/** A host with only these facts; everything else is absent. */
 function seen(item: HostItem, known: Readonly<Record<string, HostAnswer>> = {}) {
   return seenIn(
     new Map(

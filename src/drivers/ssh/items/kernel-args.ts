@@ -11,7 +11,7 @@ const PI = ['/boot/firmware/cmdline.txt', '/boot/cmdline.txt'] as const
 const SYSTEMD_BOOT = '/etc/kernel/cmdline'
 const GRUB = '/etc/default/grub'
 
-/** Words for the kernel: written down for whoever starts it, and in force once it was started with them. */
+/** Kernel arguments: written to the boot loader, effective after the next start. */
 export const kernelArgs: ItemRules<'kernel-args'> = {
   type: 'kernel-args',
   queues: ['single/boot'],
@@ -73,7 +73,7 @@ function wordChange(path: string, from: string, to: string, effect: Change['effe
 
 type KernelArgs = HostItemOf<'kernel-args'>['spec']
 
-/** Words that we gave the kernel once and that are declared no more go, and what they took the place of comes back. */
+/** Removes arguments that croft added and that are no longer declared, and restores what they replaced. */
 function wantedArgs(text: string, spec: KernelArgs, seen: ItemFacts): string {
   const before = (seen.undo ?? []).map(editOf).find((edit) => edit?.what === 'words')
   const stale = wordsIn(before?.end).filter((word) => !spec.args.includes(word))

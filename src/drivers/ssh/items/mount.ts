@@ -70,13 +70,13 @@ type MountSpec = Parameters<(typeof mount)['asks']>[0]['spec']
 const MOUNT = 'mountpoint -q -- "$1" || mount -t "$3" -o "$4" -- "$2" "$1"'
 const UNMOUNT = 'if mountpoint -q -- "$1"; then umount -- "$1"; fi'
 const mounted = (path: string) => ['findmnt', '-n', '-o', 'SOURCE,FSTYPE', '--mountpoint', path] as const
-/** Ends with 0 where exactly this is mounted there: findmnt knows which device a label or a UUID stands for. */
+/** Exits with 0 if exactly this is mounted there: findmnt resolves labels and UUIDs. */
 const mountedFrom = (path: string, { device }: MountSpec) =>
   ['findmnt', '-n', '-o', 'SOURCE', '--source', device, '--mountpoint', path] as const
-/** Devices whose name findmnt compares with what is mounted; a bind mount shows the disk behind it. */
+/** Devices whose name findmnt compares with the mount; a bind mount shows the disk behind it. */
 const COMPARED = /^(?:UUID|LABEL|PARTUUID|PARTLABEL)=|^\/dev\//
 
-/** A host starts without what cannot be mounted, unless a person says that it must not. */
+/** By default a host starts even if this cannot be mounted. */
 function optionsOf({ options, required }: MountSpec): string {
   const has = options.split(',').includes('nofail')
   return required === true || has ? options : `${options},nofail`

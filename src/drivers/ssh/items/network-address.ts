@@ -4,9 +4,9 @@ import { type Command, run } from '../command.ts'
 import { armed, change, fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
 
 /**
- * Static addresses through whoever looks after the network of the host. The host takes the change back by itself when
- * nobody confirms it: whoever is cut off waits a minute and a half, and is back. What croft gave another manager before
- * goes in the same change, or the interface would have two masters.
+ * Static addresses through the host's network manager. The host reverts the change unless croft confirms it: a cut
+ * connection is back after 90 seconds. What croft once gave another manager is removed in the same change, or two
+ * managers would own the interface.
  */
 export const networkAddress: ItemRules<'network-address'> = {
   type: 'network-address',
@@ -77,7 +77,7 @@ function pathOf({ spec }: AddressItem, manager: Manager = spec.manager): string 
 function reload({ spec }: AddressItem, manager: Manager, ours: boolean): readonly Command[] {
   switch (manager) {
     case 'networkmanager': {
-      // Reading files anew changes nothing that is up: a profile must be brought up, ours or whichever fits best.
+      // Reloading files changes no active interface: activate a profile, ours or the best match.
       const up = ours ? ['connection', 'up', `croft-${spec.interface}`] : ['device', 'connect', spec.interface]
       return [run('nmcli', 'connection', 'reload'), run('nmcli', '--wait', '30', ...up)]
     }

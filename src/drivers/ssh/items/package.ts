@@ -9,7 +9,7 @@ export const packageItem: ItemRules<'package'> = {
   diff({ name, spec }, seen) {
     const there = seen.package(name)
     if (spec.absent === true) return there.installed ? [change('installed', there.version, null)] : []
-    // apt installs whoever provides a name, and no package of that name is ever there.
+    // apt installs a provider of a virtual name, and no package of that name ever exists.
     if (!there.installed && there.provided && spec.version === undefined) return []
     if (!there.installed) return [change('installed', null, spec.version ?? true)]
     return spec.version === undefined || spec.version === there.version

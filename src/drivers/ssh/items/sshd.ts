@@ -7,8 +7,8 @@ const PATH = '/etc/ssh/sshd_config.d/00-croft.conf'
 const REVERT = 'sshd'
 
 /**
- * How sshd lets people in. The file is checked before sshd reads it, a new connection must succeed afterwards, and the
- * host itself takes everything back if nobody could confirm: a mistake here locks nobody out.
+ * sshd's login settings. The file is checked before sshd reads it, a new connection must succeed afterwards, and
+ * without confirmation the host reverts everything: a mistake here cuts off no user.
  */
 export const sshd: ItemRules<'sshd'> = {
   type: 'sshd',
@@ -23,7 +23,7 @@ export const sshd: ItemRules<'sshd'> = {
     if (changes.length > 0 || code !== 0) return changes
     // The file is there, and something that is read before it says otherwise.
     for (const [name, value] of Object.entries(spec.settings)) {
-      // Of a list, it shows each on a line of its own.
+      // It prints each value of a list in a separate line.
       const inForce = [...out.matchAll(new RegExp(`^${name.toLowerCase()} (.*)$`, 'gm'))]
         .map(([, one]) => one)
         .join(' ')

@@ -8,7 +8,7 @@ import { change, type ItemRules, ownFile } from '../item.ts'
 const UNCHANGING = ['static', 'alias', 'generated', 'indirect', 'transient']
 const RELOAD = run('systemctl', 'daemon-reload')
 
-/** A unit or timer of systemd: its text, whether it is begun at start, whether it runs now. */
+/** A unit or timer of systemd: its text, whether it starts at boot, whether it runs now. */
 export const unit: ItemRules<'unit'> = {
   type: 'unit',
   queues: ['single/systemd'],

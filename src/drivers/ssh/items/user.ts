@@ -83,7 +83,7 @@ export const user: ItemRules<'user'> = {
   },
 }
 
-/** Somebody's account as it was before. */
+/** The commands that restore an existing account. */
 function formerUser(item: UserItem, seen: ItemFacts): readonly Command[] | undefined {
   const { name, spec } = item
   const { shell = '', home = '' } = entryOf(name, seen) ?? {}
@@ -142,7 +142,7 @@ function doorChanges(item: UserItem, seen: ItemFacts): readonly Change[] {
   ]
 }
 
-/** As declared. `existed`: somebody may come in by it already. */
+/** The login ways as declared. `existed`: a user may already depend on them. */
 function openDoors(item: UserItem, seen: ItemFacts, existed: boolean): readonly Command[] {
   const doors = doorsOf(item)
   const commands = doors.flatMap(({ now }) => now)
@@ -168,7 +168,7 @@ interface Door {
   readonly now: readonly Command[]
   /** As it was. Undefined: it cannot be brought back. */
   back(seen: ItemFacts): readonly Command[] | undefined
-  /** It may shut somebody out; a right that is given cannot. */
+  /** It may cut off a user; an added right cannot. */
   readonly shuts: boolean
 }
 

@@ -88,7 +88,7 @@ function devicesIn(seen: ItemFacts) {
     })
 }
 
-/** Bridges stay with the host whatever group they are in. */
+/** Bridges stay with the host in any group. */
 function isBridge(kind: string): boolean {
   return kind.startsWith('0604') || kind.startsWith('0600')
 }

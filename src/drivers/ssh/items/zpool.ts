@@ -89,7 +89,7 @@ function missingPool(item: HostItemOf<'zpool'>, seen: ItemFacts): readonly Chang
   return objections.length > 0 ? objections.slice(0, 1) : [change('pool', null, layout(item).join(' '))]
 }
 
-/** A disk of this very pool is never emptied for it, whatever `erase` says: it was written for what was there before. */
+/** A disk of the same pool is never erased for it: `erase` permitted that for its former content. */
 function objectionTo({ name, spec }: HostItemOf<'zpool'>, device: string, seen: ItemFacts): Change | undefined {
   const disk = diskIn(device, seen)
   if (disk.pools.includes(name))
@@ -158,7 +158,7 @@ const NO_LIMIT = '18446744073709551615'
 const UNITS = 'KMGTPE'
 const SIZE = /^([0-9]+(?:\.[0-9]+)?)(?:([KMGTPE])(?:i?B)?|B)?$/i
 
-/** ZFS counts in powers of 1024, whatever the letters behind. */
+/** ZFS counts in powers of 1024, with every unit. */
 function bytesOf(text: string): bigint | undefined {
   const [, number = '', unit = ''] = SIZE.exec(text) ?? []
   if (number === '') return undefined
@@ -170,7 +170,7 @@ function bytesOf(text: string): bigint | undefined {
 /** One property as `get -H -p -o property,value,source` shows it. */
 export interface ZfsProperty {
   readonly value: string
-  /** It was said of this very thing; otherwise it comes from above, or nobody said anything. */
+  /** It is set on this dataset; otherwise it is inherited or a default. */
   readonly isOwn: boolean
 }
 

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
 
-/** A key that is nobody's, for certificates that the simulated host really reads. */
+/** A key without an owner, for certificates that the simulated host parses. */
 export const TEST_KEY = createPrivateKey({
   format: 'jwk',
   key: {
