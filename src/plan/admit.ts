@@ -12,25 +12,25 @@ export interface Admitted {
   readonly step: Step
 }
 
-/** What limits how many effects run at once. */
+/** The limits on concurrent effects. */
 export interface Traffic {
   /** Effects in flight. */
   readonly intentions: readonly ThingIntention[]
   readonly connections: ReadonlyMap<string, Connection>
   /** Machines that should be running and are not Ready: nothing else is restarted meanwhile. */
   readonly unready: number
-  /** Machines that an order of power takes off as a whole: side by side, for none of them comes back meanwhile. */
+  /** Machines that a power order switches off together: in parallel, since none of them must return meanwhile. */
   readonly together?: ReadonlySet<ResourceKey>
-  /** How wide each queue has turned out to be. */
+  /** The learnt width of each queue. */
   readonly windows?: Windows
 }
 
 const NOTHING_LEARNT: Windows = new Map()
 
 /**
- * Chooses which of the planned effects begin now: the next step of each, as long as no queue it names is full. Proxmox
- * takes a lock per storage and serves few calls at once: how many it takes in parallel is learnt from its answers.
- * `full` names the queues that something had to wait for.
+ * Chooses the planned effects that start now: the next step of each, if none of its queues is full. Proxmox takes a
+ * lock per storage and serves few calls at once; croft learns from its answers how many it takes in parallel. `full`
+ * collects the queues that some effect must wait for.
  */
 export function admit(
   entries: readonly PlanEntry[],

@@ -1,6 +1,6 @@
 import type { Approval, Estate } from '../model/estate.ts'
 
-/** The approvals that still count. One that is forgotten in Git must not stay open for ever. */
+/** Returns the approvals that have not expired, so that one forgotten in Git does not stay valid forever. */
 export function validApprovals(estate: Estate, nowMs: number): readonly Approval[] {
   return estate.approvals.filter((approval) => approval.expiresMs === undefined || approval.expiresMs > nowMs)
 }

@@ -68,7 +68,7 @@ const WRONG: readonly (readonly [string, readonly string[], readonly string[]])[
 for (const [what, manifests, expected] of WRONG)
   test(`it cannot depend on ${what}: the place is named, and the rest is followed`, () => {
     const { told: problems, needs } = linked(machine('z'), ...manifests)
-    // Each stands one machine of eight lines further down.
+    // Each is one machine of eight lines further down.
     const moved = problems.map((line) => line.replace(/ (\d+):/, (_, at: string) => ` ${Number(at) - 8}:`))
     assert.deepEqual(moved, expected)
     assert.ok(needs.includes('Machine/z'))

@@ -3,7 +3,7 @@ import { nearest } from '../lib/nearest.ts'
 import type { Declaration, ResourceKey } from '../model/declaration.ts'
 import type { Resource } from '../model/resource.ts'
 
-/** Who is there to depend on, and what each thing needs already without saying so. */
+/** The possible dependencies, and the implicit needs of each thing. */
 export interface Dependable {
   readonly declarations: readonly Declaration[]
   /** Declarations that were refused: their dependents wait until they are corrected. */
@@ -14,7 +14,7 @@ export interface Dependable {
   readonly clusters: ReadonlyMap<ResourceKey, readonly ResourceKey[]>
 }
 
-/** Where in its manifest a declaration says what it depends on. */
+/** Returns the place in the manifest that declares a dependency. */
 type PlaceOf = (declaration: Declaration, index: number) => FieldProblem['path']
 
 export interface DependencyProblem {
@@ -71,7 +71,7 @@ function unknown(key: ResourceKey, known: ReadonlySet<ResourceKey>): Pick<FieldP
   return meant === undefined ? { message } : { message, hint: `did you mean ${meant}?` }
 }
 
-/** Which declaration waits for which, said or not. */
+/** Returns which declaration waits for which, explicitly or implicitly. */
 function edgesOf(
   resources: readonly Pick<Resource, 'key' | 'needs'>[],
   { declarations, thingsOf, clusters }: Dependable,
@@ -95,7 +95,7 @@ function edgesOf(
   return edges
 }
 
-/** The shortest way along the edges, both ends included. */
+/** Returns the shortest path along the edges, with both ends. */
 function wayBack(
   from: ResourceKey,
   to: ResourceKey,

@@ -48,7 +48,7 @@ function look(
   }
 }
 
-/** Agents, or servers where there are none, that carry nothing yet of what is declared for them. */
+/** Agents, or servers if there are none, that lack the labels and taints declared for them. */
 function labelled(names: string, more: Partial<ClusterSpec['agents'][number]>): ClusterPlan {
   const plain = clusterSpec(names)
   const change = (node: ClusterSpec['agents'][number]) => ({ ...node, ...more })

@@ -6,7 +6,7 @@ import { type Change, isGuest } from '../model/resource.ts'
 import type { Step } from '../model/step.ts'
 import { forecast } from './clusters/forecast.ts'
 
-/** What a thing is usually away for, in minutes. Estimates: a person wants to know whether to wait or to plan an evening. */
+/** Estimated downtime in minutes: a person wants to know whether to wait or to plan an evening. */
 const MINUTES = { restart: 2, remake: 10, drainAndRestart: 5, evict: 1, wipe: 5 } as const
 
 /**
@@ -46,7 +46,7 @@ function rank(worst: PlanDisruption['worst']): number {
   return ORDER.indexOf(worst)
 }
 
-/** What will be done, also after a wait. */
+/** Returns what will be done, also after a wait. */
 function meantBy(action: Action): Doing | undefined {
   if (action.do === 'wait') return action.next
   return 'steps' in action ? action : undefined
@@ -82,7 +82,7 @@ function machineDisruption({ key, type, action }: PlanEntry): readonly Disruptio
   return [{ ...NONE, subject: key, worst: 'restart', restarts, minutesAway, minutes: minutesAway, text }]
 }
 
-/** All that reaches the machine under its old address loses it. */
+/** A changed address: all clients of the old one lose the machine. */
 function isOtherAddress({ path, from, to }: Change): boolean {
   const isAddress = /^(?:nics\.\w+\.v[46]|cloudInit\.addresses\.\d+)$/.test(path)
   return isAddress && isIP(bare(from)) !== 0 && bare(from) !== bare(to)
@@ -105,7 +105,7 @@ function restartsIn(steps: readonly Step[]): number {
   return restarting.length === 0 ? 0 : Math.max(1, down)
 }
 
-/** What becomes of a cluster on the whole way to what is declared, not only by its next steps. */
+/** Returns the disruption of a cluster until it is as declared, not only by its next steps. */
 function clusterDisruption(look: ClusterPlan): readonly Disruption[] {
   const { declaration, decision, observed } = look
   const nodes = forecast(look)
@@ -128,8 +128,8 @@ function clusterDisruption(look: ClusterPlan): readonly Disruption[] {
   const roleOf = new Map(nodes.map(({ name, role }) => [name, role]))
   const servers = [...wiped, ...touching].filter((name) => roleOf.get(name) === 'server').length
   const votesAway = servers === 0 || voters === 0 ? 0 : 1
-  // With one vote away at a time, one or two voters have no majority while it is. A server that answers and has no voters
-  // keeps its data in SQLite: it is the only one.
+  // With one vote away at a time, one or two voters have no majority meanwhile. A server that answers without voters
+  // uses SQLite: it is the only one.
   const stops =
     voters === 0
       ? servers > 0 && observed.api === 'yes'
@@ -140,7 +140,7 @@ function clusterDisruption(look: ClusterPlan): readonly Disruption[] {
     touches * MINUTES.drainAndRestart + emptied.length * MINUTES.evict + wiped.size * (MINUTES.wipe + MINUTES.remake)
   const soakMinutes = Math.ceil(declaration.spec.upgrade.soakMs / 60_000)
   const between = Math.max(0, touches + emptied.length - 1)
-  // A rollout first waits until nodes that came or changed lately have been healthy for the soak.
+  // A rollout first waits until new or changed nodes have been healthy for the soak.
   const before = decision.waits.some(({ soak }) => soak === true) ? 1 : 0
   const minutes = minutesAway + (before + between) * soakMinutes
   const parts = [

@@ -124,7 +124,7 @@ function secretsElsewhere(
   })
 }
 
-/** A cluster whose own secrets are those of its source, or what it names outside of the grant. Pure. */
+/** Returns a cluster with its secrets bound to its source, or the problems outside its grant. Pure. */
 export function boundCluster<T extends Pick<ClusterDeclaration, 'spec' | 'hosts' | 'artifacts' | 'proxy' | 'egress'>>(
   cluster: T,
   grant: Grant,
@@ -175,8 +175,8 @@ function machineOfOthers(key: ResourceKey, grant: Grant, spec: unknown): FieldPr
 }
 
 /**
- * The resource as its grant allows it, or what it names outside of it. Where croft chooses the host, only hosts are left
- * on which it would be within the grant. Pure.
+ * Returns the resource as its grant allows it, or the problems outside the grant. If croft chooses the host, only
+ * granted hosts remain. Pure.
  */
 export function boundResource(
   resource: Resource,
@@ -281,7 +281,7 @@ function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Gra
   ]
 }
 
-/** A seed goes beside the first disk; without one some hypervisors have a storage for it. */
+/** A seed is stored beside the first disk; some hypervisors have a storage for seeds of guests without one. */
 function seedPool(guest: VmSpec | ContainerSpec, driver: string): readonly string[] {
   const storage = hypervisorRow(driver)?.seedStorage
   if (storage === undefined || !('disks' in guest) || guest.seed === undefined) return []
@@ -309,7 +309,7 @@ function ownSecrets(given: Resource['desired'], grant: Grant, written: Parameter
   return { own: { ...desired, object: { ...desired.object, secrets: own } }, problems }
 }
 
-/** Where the storage of its seed is chosen, it is chosen among those that are granted. */
+/** If croft chooses the storage of a seed, only granted storages remain. */
 function ownSeed(desired: Resource['desired'], storages: readonly string[]): Resource['desired'] {
   if (desired.type !== 'vm' || desired.vm.seed === undefined || desired.vm.seed.storage !== undefined) return desired
   return { ...desired, vm: { ...desired.vm, seed: { ...desired.vm.seed, storages } } }
@@ -329,7 +329,7 @@ function ownReferences(tree: unknown, source: string): unknown {
 function ownReference(name: string, value: unknown, source: string): unknown {
   if (name === 'secretRef' && value !== null && typeof value === 'object') return { ...value, source }
   if (name !== 'sops' || !isReference(name, value)) return ownReferences(value, source)
-  // What was read out of a text names the file as its author knows it.
+  // A reference in a text has its file as the author wrote it.
   const file = String((value as { readonly file: unknown }).file)
   return { ...(value as object), file: file.includes(':') ? file : `${source}:${file}` }
 }
@@ -354,7 +354,7 @@ function problem(
   return { code: 'outside-grant', path, message, hint }
 }
 
-/** Where a person wrote it: the value itself, else the field that leads to it, else the whole. */
+/** Returns the place in the manifest: the value itself, else its field, else the whole. */
 function placeOf(
   written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
   { field, value }: { readonly field: RegExp; readonly value?: string },

@@ -24,7 +24,7 @@ function storageIn(volume: string | undefined): string | undefined {
   return volume?.slice(0, Math.max(0, volume.indexOf(':')))
 }
 
-/** A bridge for what is not tagged, `vmbr0.30` for a VLAN of it. */
+/** Returns a bridge for untagged traffic, and `vmbr0.30` for its VLAN 30. */
 export function networksOf(nic: {
   readonly bridge: string
   readonly vlan?: number
@@ -34,7 +34,7 @@ export function networksOf(nic: {
   return tags.length === 0 ? [nic.bridge] : tags.map((tag) => `${nic.bridge}.${tag}`)
 }
 
-/** What a guest is made from: the id that is cloned, volumes, discs. */
+/** Returns the sources of a guest: the cloned id, volumes, discs. */
 export function templatesOf(guest: VmSpec | ContainerSpec): readonly string[] {
   const found =
     'disks' in guest
@@ -47,7 +47,7 @@ export function templatesOf(guest: VmSpec | ContainerSpec): readonly string[] {
   return [...new Set(found.filter((one) => one !== undefined && one !== 'none'))] as readonly string[]
 }
 
-/** What makes a guest more than a guest. */
+/** Returns a guest's accesses to its host or its devices. */
 export function reaching(guest: VmSpec | ContainerSpec): readonly { readonly what: string; readonly field: RegExp }[] {
   const when = (is: boolean, what: string, field: RegExp) => (is ? [{ what, field }] : [])
   const hook = when(guest.hookScript !== undefined, 'a hook script', /^hookScript/)

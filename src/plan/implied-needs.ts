@@ -2,9 +2,8 @@ import type { ResourceKey } from '../model/declaration.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 
 /**
- * What a resource names without saying so: the pool that a guest is put into, the bridge that its network
- * cards are plugged into, the guest that a setting is about. Where that is declared too, it comes first; Proxmox
- * would refuse the other order.
+ * Adds a resource's implicit needs: the pool of a guest, the bridge of its network cards, the guest of a setting. If
+ * they are declared, they come first; Proxmox would refuse the other order.
  */
 export function withImpliedNeeds(resources: readonly Resource[]): readonly Resource[] {
   const pools = new Map<string, ResourceKey>()

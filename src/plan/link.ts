@@ -33,7 +33,7 @@ import { withImpliedNeeds } from './implied-needs.ts'
 import { createTally } from './quotas.ts'
 import { isKept } from './things/kept.ts'
 
-/** What was read at one revision, as far as linking needs it. */
+/** The result of reading one revision, as linking needs it. */
 export interface ReadRevision {
   readonly id: string
   readonly declarations: readonly Declaration[]
@@ -45,7 +45,7 @@ export interface ReadRevision {
   /** Paths that are not read as manifests. */
   readonly unread?: Estate['unread']
   objectsAt?(place: string, declaration: Declaration): ReturnType<NonNullable<Lookup['objectsAt']>>
-  /** What the source of a declaration is held to. */
+  /** Returns the grant of a declaration's source. */
   grantOf?(declaration: Declaration): Grant | undefined
   /** Returns the grant of the source that declares an unreadable key, if it has one. */
   unreadableOf?(key: ResourceKey): Grant | undefined
@@ -57,7 +57,7 @@ export interface ReadRevision {
   sourceOf?(declaration: Declaration): LinkedSource | undefined
 }
 
-/** Who declares something: where it stands, and the uid of the estate that it says it is. */
+/** The source of a declaration: its place, and the uid of its estate. */
 interface LinkedSource {
   readonly place: string
   readonly uid?: string
@@ -84,7 +84,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
   return isOpen ? { ...estate, keeping: keepingIn(estate, (kept) => atOnce(linkingWith(read, tools, kept))) } : estate
 }
 
-/** Links again only where the world contradicts what was chosen, and once for one state of the world. */
+/** Links again only if the world contradicts the choices, once for each state of the world. */
 function keepingIn(chosen: Estate, again: (kept: KeptChoices) => Estate): NonNullable<Estate['keeping']> {
   let last: { readonly stamp: string; readonly estate: Estate } | undefined
   const keeping = (kept: KeptChoices): Estate => {
@@ -117,7 +117,7 @@ function* linkingWith(read: ReadRevision, tools: LinkTools, had?: KeptChoices): 
     tallies.set(grant.source, tally)
     return tally
   }
-  /** What is too large for its source is out of sight of all others too: each add-on is ordered among all of them. */
+  /** A resource above its source's quota is invisible to all others too: each add-on is ordered among all of them. */
   const admitted: Declaration[] = []
   const sizes = new Map<string, number>()
   const everything = lookupIn(read.declarations, read, had)
@@ -141,7 +141,7 @@ function* linkingWith(read: ReadRevision, tools: LinkTools, had?: KeptChoices): 
   }
   const lookup = lookupIn(admitted, read, had)
   const declared = new Map(read.grantOf === undefined ? [] : read.declarations.map((one) => [one.key, one]))
-  /** What a cluster makes itself is declared nowhere. */
+  /** The machines that a cluster creates are not declared. */
   const isOfOthers = (grant: Grant) => (key: ResourceKey) => {
     const machine = declared.get(key)
     return machine !== undefined && read.grantOf?.(machine)?.source !== grant.source
@@ -161,7 +161,7 @@ function* linkingWith(read: ReadRevision, tools: LinkTools, had?: KeptChoices): 
         : withinGrant(whole, grant, declaration, isOfOthers(grant))
     })
     if ('problems' in expanded) {
-      // A cluster that is written wrongly is one problem, not one for each of its add-ons as well.
+      // An invalid cluster is one problem, without another one for each of its add-ons.
       if (expanded.problems.every(isOfUnreadCluster(declaration, read))) unlinked.push(declaration.key)
       else for (const one of expanded.problems) complain(declaration, one)
       continue
@@ -226,7 +226,7 @@ function* linkingWith(read: ReadRevision, tools: LinkTools, had?: KeptChoices): 
     return []
   }
 
-  /** What is within the quota of its source. The rest stays as it is: nothing more is made, nothing is deleted. */
+  /** Returns the resources within the quota of their source. The others are neither created nor deleted. */
   const withinQuota = (declaration: Declaration, found: readonly Resource[], path?: FieldProblem['path']) => {
     const grant = read.grantOf?.(declaration)
     if (grant === undefined) return found
@@ -245,7 +245,7 @@ function* linkingWith(read: ReadRevision, tools: LinkTools, had?: KeptChoices): 
   const allConnections = [...connections, ...clusterConnections]
   for (const { declaration, part } of parts) {
     const connection = connectionFor(part.connection, allConnections, lookup, brokenConnection)
-    // A connection or a cluster that is written wrongly is one problem, not one for each of its resources as well.
+    // An invalid connection or cluster is one problem, without another one for each of its resources.
     if (!('message' in connection)) {
       const found = yield* surviving(declaration, () =>
         inOneStep(() => ({ resources: made(declaration, part, connection) })),
@@ -314,7 +314,7 @@ function* linkingWith(read: ReadRevision, tools: LinkTools, had?: KeptChoices): 
   }
 }
 
-/** The uid that a directory gives itself. Undefined: it has not been given one yet. */
+/** Returns the uid that a directory declares, or undefined if it has none yet. */
 export function estateUidOf(declarations: readonly Declaration[]): string | undefined {
   const uid = (declarations.find(({ kind }) => kind === 'Estate')?.spec as { readonly uid?: unknown } | undefined)?.uid
   return typeof uid === 'string' ? uid : undefined
@@ -336,7 +336,7 @@ function sources(read: ReadRevision): (declaration: Declaration) => LinkedSource
   return () => only
 }
 
-/** Everybody who declares here, under each of the names that a record may have them by. */
+/** Returns all sources here, by each name that a record may use for them. */
 function declaringSources(read: ReadRevision, of: (declaration: Declaration) => LinkedSource | undefined) {
   const names = new Set<string>()
   for (const source of [...read.declarations.map(of), ...(read.declarations.length === 0 ? [emptySource(read)] : [])]) {
@@ -412,7 +412,7 @@ function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem 
 const EXISTING_NOT_GRANTED = (grant: Grant) =>
   `${holderOf(grant)} has a grant and may not declare how an existing cluster is reached`
 
-/** A cluster is judged whole; what else a declaration expands into, thing by thing. */
+/** Judges a cluster as a whole, and other expansions resource by resource. */
 function withinGrant(
   expanded: Expanded,
   grant: Grant,
@@ -429,7 +429,7 @@ function withinGrant(
   return problems.length > 0 ? { problems } : { ...expanded, cluster }
 }
 
-/** What grants are judged against: who brings which volume, and which clusters a source has itself. */
+/** The facts that grants are judged by: which object brings which volume, and which clusters a source declares. */
 function surroundings(
   parts: readonly { readonly part: Part }[],
   clusters: readonly ExpandedCluster[],
@@ -538,7 +538,7 @@ function machineKeys({ spec }: Pick<ClusterDeclaration, 'spec'>): readonly Resou
   return [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
 }
 
-/** Not among the resources: it is one only while a backup is tried. */
+/** The drill machine of a cluster. It becomes a resource only during a drill. */
 function drillOf(
   { drill }: ExpandedCluster,
   resourceFor: (part: Part) => Resource | undefined,
@@ -560,8 +560,8 @@ function clusterOf(
 }
 
 /**
- * The API of a cluster, where its add-ons are kept. No other object can have such a name. An estate that was chosen for
- * its resources stays theirs.
+ * The connection to the API of a cluster, for its add-ons. No other object can have this name. If an estate was set for
+ * the resources, it stays.
  */
 function clusterConnection(
   { origin }: Declaration,
@@ -605,7 +605,7 @@ function resourceOf(
     origin: as === undefined ? declaration.origin : placeOf(declaration, as.path),
     generation: as?.generation ?? declaration.generation,
   }
-  // Most have none of these: what is copied behind other fields costs several times as much.
+  // Most resources have none of these fields, and copying them costs several times as much.
   const more = defined<Partial<Resource>>({
     declaredBy: source?.uid ?? source?.place,
     composedBy: by && { instance: by.instance, definition: by.definition },
@@ -616,7 +616,7 @@ function resourceOf(
   return Object.assign(resource, more)
 }
 
-/** When a cluster counts as Ready says nothing about one of its machines. */
+/** `readyWhen` of a cluster does not apply to its machines. */
 function asPart({ readyWhen: _, ...policy }: Policy): Policy {
   return policy
 }
@@ -629,7 +629,7 @@ function hasRootLane({ desired, placement }: Part, { hosts = {} }: Connection): 
   return nodes.length > 0 && nodes.every((node) => Object.hasOwn(hosts, node))
 }
 
-/** Refuses resources that name the same thing: they would fight over it, each writing back what the other changed. */
+/** Refuses resources that name the same thing: each would revert the other's changes. */
 function* refuseSharedPlaces(
   resources: readonly Resource[],
   complain: (declaration: Declaration, problem: FieldProblem) => void,
@@ -663,7 +663,7 @@ function* refuseSharedPlaces(
   return resources.filter((resource) => !refused.has(resource.key))
 }
 
-/** The thing outside that a declaration names by its id. Items and objects are compared where they are read. */
+/** Returns the outside thing that a declaration names by id. Items and objects are compared when they are read. */
 function claimedBy({ kind, desired }: Resource) {
   const vmid = guestIn(desired)?.vmid
   if (vmid !== undefined) {

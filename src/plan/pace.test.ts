@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
 import { learnPace, nextTaskLookMs, type Pace, UNKNOWN_PACE } from './pace.ts'
 
-/** Looks at tasks that end one after another until none is left: how many looks, and how long after the last end. */
+/** Simulates looks at tasks until all have ended. Returns how many looks it took, and the delay of the last one. */
 function watch(tasks: number, eachMs: number): { readonly looks: number; readonly lateMs: number } {
   let pace: Pace = UNKNOWN_PACE
   let nowMs = 0

@@ -1,17 +1,17 @@
 import { LIMITS } from '../lib/limits.ts'
 
-/** How fast tasks end, all connections together, as far as it has been learnt. */
+/** The learnt speed of tasks, over all connections. */
 export interface Pace {
   readonly perTaskMs: number
-  /** How long nothing has ended, although something is under way. */
+  /** The time since a task last ended, while some are under way. */
   readonly quietMs: number
-  /** How long the last pass worked, from its first effect to its end. */
+  /** The duration of the last pass, from its first effect to its end. */
   readonly passMs: number
 }
 
 export const UNKNOWN_PACE: Pace = { perTaskMs: LIMITS.taskPollPerEffectMs, quietMs: 0, passMs: 0 }
 
-/** Tasks at a look: those that ended since the one before, those still under way, and those that were under way then. */
+/** Tasks at a look: those that ended since the previous look, those under way now, and those under way then. */
 export interface Counted {
   readonly ended: number
   readonly left: number
@@ -19,9 +19,9 @@ export interface Counted {
 }
 
 /**
- * Learns from what ended since the last look. When nothing is left under way, the last one may have ended long before it:
- * then tasks are faster than they look. When more has ended than was under way then, all of that has, and for a while
- * there may have been nothing to do: then they are at least as fast as they look.
+ * Learns from the tasks that ended since the last look. If none is left, the last one may have ended long before: then
+ * tasks are faster than measured. If more ended than were under way, there may have been idle time: then they are at
+ * least as fast as measured.
  */
 export function learnPace(pace: Pace, { ended, left, before }: Counted, elapsedMs: number): Pace {
   const tookMs = pace.quietMs + Math.max(0, elapsedMs)
@@ -34,9 +34,9 @@ export function learnPace(pace: Pace, { ended, left, before }: Counted, elapsedM
 }
 
 /**
- * When to look at tasks again: when about half of them should have ended, counted from when this pass began to act, for
- * they go on ending while it works. The next pass then refills a queue, or reads what was made, before it runs empty. One
- * look shows all of them. What takes long is looked at less and less often.
+ * Returns when to look at tasks again: when about half of them should have ended, counted from the first effect of this
+ * pass, since tasks end while it works. The next pass then refills a queue, or reads new guests, before it runs empty.
+ * One look shows all tasks. Slow tasks are looked at with growing pauses.
  */
 export function nextTaskLookMs(pace: Pace, inFlight: number): number {
   const halfMs = (pace.perTaskMs * inFlight) / 2

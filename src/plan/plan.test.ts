@@ -467,7 +467,7 @@ test('[D-13] a creation is called broken off only after a look at the guest itse
   assert.equal(judged(locked), 'wait NotReadClosely')
   assert.equal(judged(read(NOW - 1)), 'wait NotReadClosely')
   assert.equal(judged(read(NOW)), 'refuse unfinished-creation')
-  // It ended between the survey's look at guests and the one at tasks.
+  // It ended between the survey's reads of guests and of tasks.
   assert.equal(judged(guest(100, { of: web.key })), 'nothing')
 })
 
@@ -520,7 +520,7 @@ test('[A54] containers are machines: what leaves and what stays counts as it doe
   const held = ['hold blast-radius delete', 'hold blast-radius delete']
   assert.deepEqual(actions(named(machine, 2, 's'), named(container, 2, 'c')), held)
   assert.deepEqual(actions([], [...named(machine, 1, 's'), ...named(container, 1, 'c')]), held)
-  // One in ten may go: 20 with the two that leave.
+  // One in ten may be deleted: 20, including the two that leave.
   assert.deepEqual(actions(named(machine, 18, 's'), named(container, 2, 'c')), ['delete', 'delete'])
   assert.deepEqual(actions(named(container, 18, 's'), named(machine, 2, 'c')), ['delete', 'delete'])
   assert.deepEqual(actions(named(container, 17, 's'), named(machine, 2, 'c')), held)
@@ -536,7 +536,7 @@ test('[D-07] approvals count one by one: what is named goes, what is not stays h
     first.map(({ key, action }) => `${key} ${action.do}`),
     ['Machine/c delete', 'Machine/d hold', 'Machine/e delete', 'Machine/f hold'],
   )
-  // Two are gone, and of the two that are left one is approved: the last does not follow by itself.
+  // Two are gone, and one of the other two is approved: the last one still needs its own approval.
   const left = worldWith(['a', 'b', 'd'].map((name, i) => guest(100 + i, { of: `Machine/${name}` })))
   const held = recordOf(machine('d'), { awaitsApproval: true })
   const later = planOf(estateOf(two, { approvals }), left, ledgerWith({ known: [held] })).entries
@@ -788,6 +788,6 @@ test('a setting about a guest needs it to be there and at rest, whether or not i
   assert.deepEqual(awaited({ ...there, lock: 'migrate' }), ['wait NeedsNotReady'])
   const moving = ledgerWith({ intentions: new Map([[guestOf.key, intention(guestOf.key, '108')]]) })
   assert.deepEqual(awaited(there, moving), ['wait NeedsNotReady'])
-  // A machine waits until the other one has come up.
+  // A machine waits until the other one is up.
   assert.deepEqual(awaited(there, ledgerWith(), machine('app', { needs: [guestOf.key] })), ['wait NeedsNotReady'])
 })

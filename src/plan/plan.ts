@@ -19,7 +19,7 @@ import { planThings, type Things } from './things/plan.ts'
 export interface Planned {
   readonly plan: Plan
   readonly declared: Estate
-  /** As power lets it be. */
+  /** With the power that Powers want. */
   readonly estate: Estate
   readonly powers: readonly PowerPlan[]
   readonly clusters: readonly ClusterPlan[]
@@ -27,27 +27,27 @@ export interface Planned {
 }
 
 /**
- * plan(declared, observed, remembered, now) → actions. Pure: what `croft plan` prints is what the engine does, because
- * both are this function's answer.
+ * plan(declared, observed, remembered, now) → actions. Pure: `croft plan` prints this result and the engine performs
+ * it.
  */
 export function plan(input: PlanInput): Plan {
   return atOnce(planWhole(input)).plan
 }
 
-/** The same with what it takes to revise it, one resource at a step: a controller answers others in between. */
+/** The same with its intermediate results, in steps of one resource: a controller answers requests in between. */
 export function planWhole(input: PlanInput): Steps<Planned> {
   return compute(input, undefined)
 }
 
 /**
- * The same plan after more was read of some things. `input` differs from the one before in worlds, and in what the
- * history of Git says of removals; the answer is that of `plan(input)`, without deciding again what nothing new is known of.
+ * Revises a plan after some things were read. `input` may differ from the previous one in worlds and in the history of
+ * Git; the result equals `plan(input)`, without repeating decisions on unchanged facts.
  */
 export function revise(before: Planned, input: PlanInput): Steps<Planned> {
   return compute(input, before)
 }
 
-/** The three planners one after another, and the guards after each: what one decides is what the next goes by. */
+/** Runs the three planners in order, and the guards after each: each planner uses the previous one's decisions. */
 function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned> {
   const powers = before?.powers ?? (yield* planPowers(input, {})).map(guardPower)
   const clusters =
@@ -92,7 +92,7 @@ function withRefused(look: ClusterPlan, entries: readonly PlanEntry[]): ClusterP
     reason: `croft neither looks into ${stuck.map(([node]) => node).join(', ')} nor changes anything there: ${stuck.map(([, key]) => key).join(', ')} is refused`,
     allow: 'what the plan says at that machine',
   }
-  // Without any server no CA and no token are made: they would be those of a cluster that never comes to be.
+  // Without any possible server croft creates no CA and token: the cluster would never exist.
   const steps = servers.every(({ name }) => isStuck(name)) ? [] : decision.steps
   const isHeld = waits.length < decision.waits.length || steps.length < decision.steps.length
   return {
@@ -102,14 +102,14 @@ function withRefused(look: ClusterPlan, entries: readonly PlanEntry[]): ClusterP
   }
 }
 
-/** The estate as Powers let it be; the same object for the same estate, so that what was decided on it still holds. */
+/** Returns the estate with the power that Powers want: the same object each time, so that decisions stay valid. */
 function switched(declared: Estate, powers: readonly PowerPlan[], before: Planned | undefined): Estate {
   if (before?.declared === declared) return before.estate
   if (before === undefined || before.declared.resources !== declared.resources) return withPower(declared, powers)
   return before.estate === before.declared ? declared : { ...declared, resources: before.estate.resources }
 }
 
-/** Asks the guards one after another; the first objection stands, also to what would be done after a wait. */
+/** Asks the guards in order; the first objection counts, also to an action after a wait. */
 function guard(guarded: Guarded, context: GuardContext): PlanEntry {
   const { action } = guarded.entry
   if (action.do === 'wait' && action.next !== undefined) {
@@ -131,7 +131,7 @@ function guard(guarded: Guarded, context: GuardContext): PlanEntry {
   return consents.length === 0 ? guarded.entry : { ...guarded.entry, consents }
 }
 
-/** A cluster whose steps a guard objects to keeps what was seen of it, and takes none. */
+/** If a guard stops a cluster, it keeps its observation and loses its steps. */
 function guardCluster(look: ClusterPlan): ClusterPlan {
   const { declaration, decision } = look
   const objection = decision.steps.length === 0 ? undefined : objectionTo(declaration)
@@ -139,7 +139,7 @@ function guardCluster(look: ClusterPlan): ClusterPlan {
   return { ...look, decision: { ...decision, steps: [], holds: [...decision.holds, objection] } }
 }
 
-/** The same for a Power; machines that it would switch stay as they are. */
+/** The same for a Power; its machines stay as they are. */
 function guardPower(look: PowerPlan): PowerPlan {
   const { declaration, decision } = look
   const objection = decision.steps.length === 0 ? undefined : objectionTo(declaration)

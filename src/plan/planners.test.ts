@@ -14,7 +14,7 @@ import { estateOf, ledgerWith, machine } from './testing/fixture.ts'
 const ORIGIN = { file: 'cluster.yaml', line: 1, column: 1 }
 const PAUSED: Policy = { ...DEFAULT_POLICY, paused: true }
 
-/** A cluster with one step to take: an agent joins. */
+/** A cluster with one due step: an agent joins. */
 function clusterInput(policy: Policy, name = 'homelab'): ClusterInput {
   const spec = { ...clusterSpec('s1 a1'), name }
   const declaration = { key: `Cluster/${name}`, name, estate: 'lab', spec, policy, origin: ORIGIN, generation: '1' }

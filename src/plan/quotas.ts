@@ -15,7 +15,7 @@ import { type Desired, guestIn, type Resource } from '../model/resource.ts'
 import { fixedAddresses } from './things/addresses.ts'
 import type { Removal } from './things/removals.ts'
 
-/** What a resource takes of a quota. A namespace counts once for all objects in it, so it is counted elsewhere. Pure. */
+/** Returns a resource's usage of a quota, without its namespace, which counts once for all its objects. Pure. */
 export function usageOf(desired: Desired): Usage {
   if (desired.type === 'object') return { ...NO_USAGE, objects: 1 }
   const guest = guestIn(desired)
@@ -34,7 +34,7 @@ export function usageOf(desired: Desired): Usage {
   }
 }
 
-/** What Proxmox gives a guest that asks for nothing. */
+/** Proxmox's default for a guest. */
 const DEFAULT_MEMORY_MB = 512
 
 function disksOf(guest: NonNullable<ReturnType<typeof guestIn>>): readonly { readonly sizeGb?: number }[] {
@@ -44,8 +44,8 @@ function disksOf(guest: NonNullable<ReturnType<typeof guestIn>>): readonly { rea
 }
 
 /**
- * What of a guest no number is written for, although its quota counts it: the size of a disk that is copied, the
- * processors of a container that may have all of them. Pure.
+ * Returns what a guest leaves open although its quota counts it: the size of a copied disk, the processors of a
+ * container without a limit. Pure.
  */
 function uncounted(desired: Desired, quota: Quota): string | undefined {
   const guest = guestIn(desired)
@@ -71,7 +71,7 @@ export function createTally(grant: Pick<Grant, 'source' | 'namespace' | 'names' 
     return namespace === undefined || namespaces.has(namespace) ? own : { ...own, namespaces: 1 }
   }
   return {
-    /** Counts it in, or says what it exceeds. What is refused is not counted: a smaller one after it may still fit. */
+    /** Counts it, or returns what it exceeds. A refused one is not counted: a smaller one after it may still fit. */
     take(resource: Resource): FieldProblem | undefined {
       const unknown = uncounted(resource.desired, quota)
       const together = plus(used, wanted(resource))
@@ -97,7 +97,7 @@ export function createTally(grant: Pick<Grant, 'source' | 'namespace' | 'names' 
             : 'write the number',
       }
     },
-    /** Something was refused before anybody counted it. */
+    /** A resource was refused before it was counted. */
     exceed() {
       exceeded = true
     },

@@ -4,7 +4,7 @@ import { estateFrom, filesOf } from '../../test/simulation/manifests.ts'
 
 const KEY = 'EnvironmentVM/b1'
 
-/** One machine that names a connection, beside the connection `default`. */
+/** A machine that names a connection, beside the connection `default`. */
 function naming(reference: string, more: Readonly<Record<string, string>> = {}) {
   const files = { ...filesOf([{ name: 'b1', host: 'fun-bedbug' }]), ...more }
   const text = (files['machines/b1.yaml'] ?? '').replace('spec:\n', `spec:\n  ${reference}\n`)

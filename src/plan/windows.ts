@@ -3,20 +3,20 @@ import type { Connection } from '../model/estate.ts'
 import type { Desired } from '../model/resource.ts'
 import type { Step } from '../model/step.ts'
 
-/** How many effects of a queue may be under way at once, as far as it has been learnt; by connection and queue. */
+/** The learnt limit of concurrent effects, by connection and queue. */
 export type Windows = ReadonlyMap<string, Window>
 
 export interface Window {
   readonly size: number
-  /** It was too much once: from then on it is widened with care. */
+  /** It was too many once: since then the queue is widened slowly. */
   readonly crowded?: true
 }
 
-/** What one effect has taught about the queues that it went through. */
+/** The result of one effect, for the queues that it used. */
 export interface Lesson {
   readonly connection: string
   readonly queues: readonly string[]
-  /** crowded: a lock that did not come free in time, or a daemon that did not get round to it. */
+  /** crowded: a lock was not released in time, or a daemon did not answer in time. */
   readonly was: 'fine' | 'crowded'
 }
 
@@ -32,8 +32,9 @@ export function windowName(connection: string, queue: string): string {
 }
 
 /**
- * How many effects a queue takes at once. What is declared is the most; below it the answers decide. Proxmox forks a
- * process for each task and serializes what needs a storage's lock, so the right number differs with every host.
+ * Returns how many effects a queue takes at once. The declared limit is the maximum; below it the answers decide.
+ * Proxmox forks a process for each task and serializes those that need a storage's lock, so the right number differs
+ * per host.
  */
 export function capacity(queue: string, connection: Connection, windows: Windows): number {
   // This limit is declared, not learnt: learning it would cost a failed creation.

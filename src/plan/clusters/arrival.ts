@@ -20,18 +20,18 @@ import { remains } from './replace.ts'
 import { isArriving, keptFromWiping } from './strange-data.ts'
 import { type ClusterSituation, holdsFilesAlone, isIn, isKept, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
-/** How far a declared node is on its way in. */
+/** The progress of a declared node's join. */
 export type Arrival =
   | { readonly is: 'in' }
   | { readonly is: 'asleep' }
-  /** Its machine is there, on, and proven clean. */
+  /** Its machine exists, is on, and is proven clean. */
   | { readonly is: 'ready-to-join' }
-  /** K3s has been started and is not in yet. Until it has its vote no other server may start. */
+  /** K3s was started and has not joined yet. No other server may start until it votes. */
   | { readonly is: 'joining'; readonly finding: ClusterFinding; readonly votes: boolean }
   /** Something about it must be done, seen or decided first. */
   | { readonly is: 'busy'; readonly finding: ClusterFinding }
 
-/** What a declared node lacks before it can join, or that it is in. */
+/** Returns what a declared node lacks before it can join, or that it is a member. */
 export function arrivalOf(view: ClusterSituation, node: NodeView): Arrival {
   const finding = before(view, node)
   if (finding !== undefined) return { is: 'busy', finding }
@@ -53,7 +53,7 @@ export function arrivalOf(view: ClusterSituation, node: NodeView): Arrival {
 function before(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   const { machine } = node
   if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
-  // K3s would start without what it stands on: memory groups that the kernel gets with a restart, a disk, an address.
+  // K3s would start without its prerequisites: a kernel setting that needs a restart, a disk, an address.
   if (machine.unprepared !== undefined && !isIn(node) && !sleeps(node))
     return waitFor({ node: node.name, awaits: machine.unprepared, sinceMs: view.nowMs })
   if (machine.exists === 'unknown') return sleeps(node) ? undefined : notSeen(view, node)
@@ -118,7 +118,7 @@ export function poweredOn(view: ClusterSituation, node: NodeView): ClusterFindin
   )
 }
 
-/** An etcd member, Node or password that a former machine left behind; cleared before the new one comes. */
+/** Removes the etcd member, Node and password of a former machine before the new one joins. */
 function leftBehind(view: ClusterSituation, node: NodeView, why: string): ClusterFinding | undefined {
   if (!view.formed) return undefined
   const finding = remains(view, node, why)
@@ -141,7 +141,7 @@ function inCluster(view: ClusterSituation, node: NodeView, local: LocalK3s | und
   return { is: 'in' }
 }
 
-/** Our own data, and not in the cluster: on its way in, or its way in has failed, or it was put out. */
+/** A node with this cluster's data that is not a member: it is joining, its join failed, or it was removed. */
 function unfinished(view: ClusterSituation, node: NodeView, local: LocalK3s): Arrival {
   const untilMs = local.sinceMs + LIMITS.clusterJoinMs
   const running = local.service === 'starting' || local.service === 'running'
@@ -151,14 +151,14 @@ function unfinished(view: ClusterSituation, node: NodeView, local: LocalK3s): Ar
     return joining(view, node, local)
   }
   if (!isKnown(view, node)) {
-    // The API is certainly down: what stands still may be what the quorum lacks. A mere doubt is no reason, for then
-    // it may be standing still by our own hand.
+    // The API is certainly down, so this stopped server may be what the quorum lacks. If that is uncertain, do not
+    // start it: croft itself may have stopped it.
     return { is: 'busy', finding: view.observed.api === 'no' ? started(view, node, local) : notSeen(view, node) }
   }
   return { is: 'busy', finding: cured(view, node, local, running) }
 }
 
-/** The first server before there is a cluster: what was put there is put again, unless K3s ended with exactly that. */
+/** The first server before the cluster exists: installed again, unless K3s failed with exactly that installation. */
 function notBegun(view: ClusterSituation, node: NodeView, local: LocalK3s): Arrival {
   if (local.service !== 'failed' || isOutdated(view, node, local)) return { is: 'ready-to-join' }
   const reason = `K3s does not start on ${node.name}, the first server${local.failure === undefined ? '' : `: ${local.failure}`}`
@@ -192,7 +192,7 @@ function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): Cluster
   const what = mixed
     ? `${node.name} holds certificates of more than one CA`
     : `${node.name} holds stale K3s state (${whose})`
-  // While our own cluster answers, its word about this member comes first; else the node may be of one that lives.
+  // If our own cluster answers, it decides about this member; otherwise the node may belong to a living cluster.
   const kept = view.observed.api === 'yes' && holdsPlace(node) ? undefined : keptFromWiping(view, node)
   if (kept !== undefined) return kept
   if (view.observed.identity === undefined) return unrecorded(view, node, what)
@@ -250,7 +250,7 @@ function unrecorded({ spec }: ClusterSituation, { name }: NodeView, what: string
   })
 }
 
-/** Data of this cluster, and nothing proves that K3s stands still: it is neither started nor wiped. */
+/** Holds a node with data of this cluster and an unknown state of K3s: croft neither starts nor wipes it. */
 function inUse(node: NodeView, { service, heldBy }: LocalK3s): ClusterFinding | undefined {
   if (service !== 'unknown') return undefined
   return holdFor({
@@ -262,8 +262,8 @@ function inUse(node: NodeView, { service, heldBy }: LocalK3s): ClusterFinding | 
 }
 
 /**
- * A K3s that runs beside the cluster under the name of one of its servers. It is left as it is: its own disk may come
- * back, and only a person knows.
+ * Refuses to touch a K3s that runs outside the cluster under the name of one of its servers: its original disk may
+ * return, and only a person knows.
  */
 function stranger({ spec }: ClusterSituation, { name }: NodeView, why: string): ClusterFinding {
   return refusalOf({
@@ -274,12 +274,12 @@ function stranger({ spec }: ClusterSituation, { name }: NodeView, why: string): 
   })
 }
 
-/** Its Node, its vote, or its way to one would be lost with its data. What is certainly down was left by a former life. */
+/** Reports whether a wipe would lose the node's Node, vote or join. A member that is down is of former data. */
 function holdsPlace(node: NodeView): boolean {
   return isIn(node) || (node.member !== undefined && (node.member.learner || node.member.up !== 'no'))
 }
 
-/** Refused for the whole cluster, by the names of all twins; here it only keeps this one out. */
+/** The whole cluster is refused with the names of all twins; here only this node waits. */
 function twins(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   if (node.twins.length === 0) return undefined
   return waitFor({ node: node.name, awaits: `a machine-id of its own for ${node.name}`, sinceMs: view.nowMs })
@@ -327,7 +327,7 @@ function notSeen(view: ClusterSituation, node: NodeView): ClusterFinding {
   })
 }
 
-/** Is it known whether the cluster has this node? Before there is one: yes, it has not. */
+/** Reports whether the node's membership is known. Before the cluster is formed it is: no node is a member. */
 function isKnown(view: ClusterSituation, node: NodeView): boolean {
   if (!view.formed) return true
   return view.observed.api === 'yes' && node.kube !== 'unknown' && (node.role === 'agent' || view.members !== 'unknown')

@@ -17,7 +17,7 @@ const ready = {
 const work = { purpose: 'upgrade', target: NEXT, sinceMs: NOW - MINUTE, cordoned: true } as const
 const marked: Partial<KubeNode> = { unschedulable: true, work }
 
-/** What a run does whose plan could not say anything of these nodes. */
+/** Returns what a run does whose plan could not see these nodes. */
 function done(turns: Readonly<Record<string, NodeTurn>>, unknown: readonly string[]) {
   const observed = observedCluster('s1 s2 s3', turns, ready)
   const look = { declaration, observed, decision: coordinate(spec, observed, NOW) }

@@ -4,7 +4,7 @@ import { isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { forecast, type NodeForecast } from './forecast.ts'
 
-/** What the plan that a person agreed to could not say of a cluster. */
+/** What the agreed plan could not see of a cluster. */
 export interface Unforeseen {
   readonly cluster: string
   /** The cluster has no record, so croft cannot ask its API: this run only reads its CA and token back. */
@@ -62,7 +62,7 @@ function withoutNewWork(look: ClusterPlan, { nodes }: Unforeseen): ClusterDecisi
   return held(look, steps, differs)
 }
 
-/** What is done on one node before work begins on another. */
+/** Steps on one node that prepare the work on another. */
 const PREPARES: ReadonlySet<string> = new Set(['snapshot', 'run-health-checks'])
 
 function held(

@@ -21,7 +21,7 @@ export function backupCondition(
     ({ type: 'BackedUp', status, reason, message }) as const
   const [newest] = judgeBackups(observed.snapshots)
   if (newest?.usable === 'no') return is('False', 'BackupUnusable', `${newest.name} is unusable: ${newest.reason}`)
-  // One that is missed may be a restart in the wrong minute; two in a row are not.
+  // One missed backup may be a restart at the wrong minute; two in a row are not.
   const trouble = backupTrouble(spec, observed, 2 * gapMs(backup.schedule, nowMs), nowMs)
   if (trouble !== undefined) return is('False', 'BackupMissing', trouble)
   if (drills.result?.proved === false) return is('False', 'DrillFailed', drills.result.message)

@@ -5,7 +5,7 @@ import type { ClusterOperation, ClusterSnapshot, ObservedCluster } from '../../m
 import { local, losing, on } from './restore.ts'
 import { fileAdvice } from './snapshot-first.ts'
 
-/** One backup and whether anybody could ever use it. */
+/** A backup and whether it can be restored. */
 export interface BackupVerdict {
   readonly name: string
   readonly atMs: number
@@ -14,7 +14,7 @@ export interface BackupVerdict {
   readonly reason: string
 }
 
-/** A backup without the token that it was taken with is no backup: it is said the day it is taken, not the day it is needed. */
+/** Judges the backups. One without its token is useless: report that on its first day, not when it is needed. */
 export function judgeBackups(snapshots: readonly ClusterSnapshot[]): readonly BackupVerdict[] {
   return [...snapshots]
     .sort((a, b) => b.atMs - a.atMs)
@@ -26,7 +26,7 @@ export function judgeBackups(snapshots: readonly ClusterSnapshot[]): readonly Ba
     }))
 }
 
-/** What is wrong with the backups as a whole; undefined when the newest usable one is as young as the schedule wants. */
+/** Returns what is wrong with the backups as a whole, or undefined if the newest usable one fits the schedule. */
 export function backupTrouble(
   spec: ClusterSpec,
   observed: ObservedCluster,
@@ -71,8 +71,8 @@ export function planBackup(spec: ClusterSpec, observed: ObservedCluster): Cluste
 }
 
 /**
- * The newest backup on a throw-away node: the only proof that it can be restored. No pod runs there and nothing of the
- * cluster is reached, so that the copy cannot act in its place.
+ * Plans a restore of the newest backup on a temporary node: the only proof that it can be restored. No pod runs there
+ * and it does not reach the cluster, so that the copy cannot act in its place.
  */
 export function planDrill(
   spec: ClusterSpec,
@@ -86,7 +86,7 @@ export function planDrill(
   machine: NodeMachine = { host },
 ): ClusterOperation {
   const name = `drill of ${snapshot.name} on ${host}`
-  // Which token it needs may not be known: K3s forgets it with a restore. Then trying it is the way to find out.
+  // The token may be unknown, since K3s forgets it after a restore. Then only a try shows whether it fits.
   if (snapshot.usable === 'no') {
     return {
       name,
@@ -104,7 +104,7 @@ export function planDrill(
     }
   }
   const node: Pick<NodeSpec, 'name' | 'machine'> = { name: host, machine }
-  // One that is made for it is destroyed afterwards.
+  // A machine that is created for the drill is destroyed afterwards.
   const spare = 'host' in machine
   const copy = `${COPIES}/${snapshot.name}`
   // The first step ends it where anything but an earlier drill is on the machine.
@@ -132,7 +132,7 @@ export function planDrill(
           `configure ${host} with the flags of ${spec.name}, as a control plane without a kubelet`,
           'it on its disk',
         ),
-        // It says which token it was taken with.
+        // The file names the token of the snapshot.
         target: copy,
       },
       {

@@ -33,8 +33,8 @@ interface Coming {
 }
 
 /**
- * Brings declared servers in. Machines are made and started side by side; K3s starts on one server at a time, the
- * next as soon as the one before has its vote. Empty when all are in.
+ * Joins declared servers. Machines are created and started in parallel; K3s starts on one server at a time, the next
+ * once the previous one votes. Empty if all are members.
  */
 export function serversIn(view: ClusterSituation): ClusterFinding {
   const coming = comingOf(view, view.servers)
@@ -46,7 +46,7 @@ export function serversIn(view: ClusterSituation): ClusterFinding {
     // Machines are made after the record: one that is younger than it needs no proof that it is blank.
     return recorded ? merge([work, finding, ...prepared(view, coming, finding, view.spec.version)]) : finding
   }
-  // One that K3s refuses keeps no other from its turn.
+  // A server that K3s refuses must not block the others' turn.
   const refused = ready.map((node) => inVain(node)).filter((finding) => finding !== undefined)
   const next = ready.find((node) => isDueToJoin(node))
   const joining = merge([...refused, next === undefined ? NOTHING : joinServer(view, next, starting)])
@@ -63,7 +63,7 @@ export function agentsIn(view: ClusterSituation): ClusterFinding {
   return merge([...coming.flatMap(findingOf), joining, ...prepared(view, coming, joining, agentVersion(view))])
 }
 
-/** The release that a server which comes in now gets: what the others run, or what it is being replaced for. */
+/** Returns the release for a joining server: the others' release, or the one that it is replaced for. */
 function joinVersion(view: ClusterSituation): string {
   const highest = versionsOf(view.servers).at(-1)
   if (highest === undefined) return view.spec.version
@@ -76,7 +76,7 @@ function comingOf(view: ClusterSituation, nodes: readonly NodeView[]): readonly 
   return (
     nodes
       .filter((node) => node.spec !== undefined && kubeOf(node)?.work === undefined)
-      // One that a person wants replaced and that has left already goes on leaving first.
+      // A node that a person wants replaced and that has left already must finish leaving first.
       .filter((node) => node.kube !== 'absent' || !isDue(view, node))
       .map((node) => ({ node, arrival: arrivalOf(view, node) }))
   )
@@ -237,10 +237,10 @@ function isEmptyMachine({ machine, kube, k3s, twins }: NodeView): boolean {
   return k3s.service === 'absent' && k3s.data === 'none'
 }
 
-/** After so many joins that K3s ended, croft says why and tries only now and then. */
+/** After this many failed joins croft reports why and retries rarely. */
 const ENOUGH_JOINS = 2
 
-/** What K3s itself says of a join that was tried in vain; undefined while it is only under way, or was not tried. */
+/** Returns K3s's own error of failed joins, or undefined while a join is running or none was tried. */
 function inVain(node: NodeView): ClusterFinding | undefined {
   const failure = localOf(node)?.failure ?? node.joins?.failure
   if (failure === undefined || (node.joins?.count ?? 0) < ENOUGH_JOINS) return undefined

@@ -3,8 +3,8 @@ import { type ClusterFinding, holdFor, NOTHING } from './finding.ts'
 import { type ClusterSituation, localOf } from './view.ts'
 
 /**
- * Nodes whose certificates end soon or have ended. It keeps nothing from being done, but a person must act: nothing renews
- * them while K3s runs, and after a year without a restart a cluster that was well stands still.
+ * Reports nodes whose certificates expire soon or have expired. This blocks nothing, but a person must act: K3s renews
+ * them only at a start, so after a year without a restart a healthy cluster stops.
  */
 export function certificatesEnding({ servers, agents, spec, nowMs }: ClusterSituation): ClusterFinding {
   const ends = [...servers, ...agents].flatMap((node) => {

@@ -25,8 +25,8 @@ import { abortedWork, begunWork, nextAgents, nextServer, programsBack } from './
 import { type ClusterSituation, isIn, isWell, kubeOf, localOf, type NodeView, otherAway, viewOf } from './view.ts'
 
 /**
- * What to do next with a cluster. The same declaration, observation and time give the same answer, wherever the last
- * attempt ended. At most one server is ever under work.
+ * Decides the next steps of a cluster. Pure: independent of how the last attempt ended. At most one server is under
+ * work.
  */
 export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): ClusterDecision {
   const view = viewOf(spec, observed, nowMs)
@@ -56,7 +56,7 @@ export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: 
   }
 }
 
-/** May this machine be destroyed for any reason outside the coordinator? Only when nothing of its node is left. */
+/** Reports whether anything but the coordinator may destroy the machine: only if nothing of its node is left. */
 export function mayDestroyMachine(spec: ClusterSpec, observed: ObservedCluster, name: string): GuardAnswer {
   const node = [...viewOf(spec, observed, 0).servers, ...viewOf(spec, observed, 0).agents].find(
     (one) => one.name === name,
@@ -119,14 +119,14 @@ function oneGoesAtATime(view: ClusterSituation, finding: ClusterFinding): Cluste
   }
 }
 
-/** A declared node of a cluster that stands, with nothing on its disk and not in yet, for no longer than a join takes. */
+/** Reports whether a declared node of a formed cluster is empty and returning, and its join is not overdue. */
 function isOnItsWayBack(view: ClusterSituation, node: NodeView): boolean {
   const local = localOf(node)
   if (!view.formed || node.spec === undefined || isIn(node) || local?.data !== 'none') return false
   return node.machine.power === 'on' && view.nowMs - local.sinceMs < LIMITS.clusterJoinMs
 }
 
-/** The first judgement that has anything to say speaks for all servers: so never two of them are touched. */
+/** The first judgement with a finding decides for all servers, so that two are never changed at once. */
 function servers(view: ClusterSituation, sick: ClusterFinding): ClusterFinding {
   return firstOf([
     () => underWork(view),
@@ -139,7 +139,7 @@ function servers(view: ClusterSituation, sick: ClusterFinding): ClusterFinding {
   ])
 }
 
-/** The one server that carries our mark. Should there ever be two, the one that is down already comes first. */
+/** Continues the one marked server. If there are ever two, the one that is down comes first. */
 function underWork(view: ClusterSituation): ClusterFinding {
   const marked = view.servers.filter((node) => kubeOf(node)?.work !== undefined)
   const [node] = [...marked].sort((a, b) => Number(a.member?.up === 'yes') - Number(b.member?.up === 'yes'))
@@ -147,7 +147,7 @@ function underWork(view: ClusterSituation): ClusterFinding {
   return firstOf([() => yielding(view, node), () => departing(view, node), () => begunWork(view, node)])
 }
 
-/** While another server is away, one that runs well is left alone: the turn goes to the one that needs it. */
+/** While another server is away, a healthy one is left alone: the other needs the turn. */
 function yielding(view: ClusterSituation, node: NodeView): ClusterFinding {
   const untouched = isWell(node) && (localOf(node)?.service ?? 'running') === 'running'
   const away = untouched ? otherAway(view, node) : undefined
@@ -189,7 +189,7 @@ function lostQuorum(view: ClusterSituation): ClusterFinding {
   })
 }
 
-/** A record from Git says only that there may have been a cluster. */
+/** A record from Git proves only that there may have been a cluster. */
 function neverRan({ spec, observed }: ClusterSituation): string {
   return observed.identity?.unsure === true
     ? `; only if ${spec.name} never ran, move escrow/${spec.name}.cluster.age away: croft then starts a first one`
@@ -231,7 +231,7 @@ function warningsOf(view: ClusterSituation): readonly string[] {
   return [
     ...(servers.length % 2 === 0 ? [toleranceSentence(servers.length)] : []),
     ...pinTrapped(view),
-    // Of nodes that stay as they were found, the hold says it.
+    // The hold already reports nodes that stay as they were found.
     ...view.servers.filter((node) => !isLeftAsFound(view, node)).flatMap((node) => driftOf(view, node)),
   ]
 }

@@ -125,11 +125,11 @@ test('no step that lowers a cluster can be built without the permission of the j
   const [node] = view.servers
   const fields = { summary: '', reason: '', awaits: '' }
   assert.ok(node)
-  // @ts-expect-error: it takes a MayLower
+  // @ts-expect-error: it needs a MayLower
   stepOn(view, node, 'stop-k3s', fields)
   // @ts-expect-error: made by the judgement alone
   stepOn(view, node, 'stop-k3s', fields, {})
-  // @ts-expect-error: a start takes a MayStart
+  // @ts-expect-error: a start needs a MayStart
   stepOn(view, node, 'restart-k3s', fields)
   const folder = import.meta.dirname
   const builders = readdirSync(folder).filter(

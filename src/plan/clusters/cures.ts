@@ -16,8 +16,8 @@ const GENTLE = {
 } as const satisfies Readonly<Record<NodeView['role'], readonly ClusterVerb[]>>
 
 /**
- * The next cure of a node that holds data of this cluster and is not in it: a restart, its declared configuration, and
- * only then a new start with an empty disk. Each names what the one before did not do.
+ * Returns the next repair of a node that has this cluster's data and is not a member: a restart, then its declared
+ * configuration, and only then a join with an empty disk. Each names what the previous one did not achieve.
  */
 export function cured(view: ClusterSituation, node: NodeView, local: LocalK3s, running: boolean): ClusterFinding {
   const { member, name } = node
@@ -60,7 +60,7 @@ const VAIN: Readonly<Partial<Record<ClusterVerb, string>>> = {
   'rewrite-k3s': 'its declared configuration did not help',
 }
 
-/** Starts a K3s that stands still; with its declared configuration where it did not stay up without. */
+/** Starts a stopped K3s, with its declared configuration if it did not stay up without. */
 export function started(view: ClusterSituation, node: NodeView, local: LocalK3s): ClusterFinding {
   const why = local.failure ?? `K3s is ${local.service} on ${node.name}`
   return permitted(mayStart(view, node), node.name, (permit) => {
@@ -99,7 +99,7 @@ function gently(
   )
 }
 
-/** The learner of a failed join goes before anything is tried again: it would stop the survivors. */
+/** Removes the learner of a failed join before any retry: it would stop the surviving servers. */
 function removed(
   view: ClusterSituation,
   node: NodeView,

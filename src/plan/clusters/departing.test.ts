@@ -11,7 +11,7 @@ const under = (purpose: 'upgrade' | 'configure' | 'restart') =>
     unschedulable: true,
     work: { purpose, target: 'v1.35.0+k3s1', sinceMs: NOW - MINUTE, cordoned: true },
   }) as unknown as NonNullable<NodeTurn['kube']>
-// Cordoning writes the mark that says what the node is worked on for.
+// Cordoning writes the mark with the purpose of the work.
 const next = (turn: NodeTurn, more: Partial<ObservedCluster> = {}, spec = SPEC) =>
   nextSteps(spec, observedCluster('s1 s2 s3', { s3: turn }, more))
 

@@ -7,7 +7,7 @@ import { departure } from './replace.ts'
 import { isAborted, rolloutOf, wantedChange } from './rollout.ts'
 import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
 
-/** Goes on with a node whose mark says that it is on its way out, or gives it back where that is no longer wanted. */
+/** Continues a node that is marked as leaving, or uncordons it if that is no longer wanted. */
 export function departing(view: ClusterSituation, node: NodeView): ClusterFinding {
   const purpose = kubeOf(node)?.work?.purpose
   if (purpose === 'upgrade' || purpose === 'configure' || purpose === 'restart') return lostToRollout(view, node)
@@ -20,7 +20,7 @@ export function departing(view: ClusterSituation, node: NodeView): ClusterFindin
   return departure(view, node, purpose, purpose === 'remove' ? whyLeaving(node) : WHY[purpose])
 }
 
-/** A node under a rollout that will not come back to it: a person wants it replaced, its machine or its place is gone. */
+/** A node under a rollout that cannot finish: a person wants it replaced, or its machine or data is gone. */
 function lostToRollout(view: ClusterSituation, node: NodeView): ClusterFinding {
   if (isDue(view, node)) return departure(view, node, 'replace', 'a person asked for it')
   if (node.machine.exists === 'no' || localOf(node)?.data === 'none') {

@@ -3,13 +3,13 @@ import { type ClusterFinding, holdFor, merge, NOTHING, stepOn, waitFor } from '.
 import type { ClusterSituation, NodeView } from './view.ts'
 
 /**
- * Moves the pods of a marked node away, as far as its policy says. Empty when nothing is left to move. Each pass
- * evicts what may be evicted at that moment: a drain is never waited for inside.
+ * Evicts the pods of a marked node, as far as its policy allows. Empty if none is left. Each pass evicts what may be
+ * evicted at that moment: croft never waits inside a drain.
  */
 export function drained(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): ClusterFinding {
   if (kube.podsToMove === 0) return NOTHING
   const { timeoutMs, onTimeout } = view.spec.upgrade.drain
-  // No pod leaves a node that is away: the time counts from its return.
+  // Pods cannot leave a node that is away: its time counts from its return.
   const untilMs = Math.max(work.sinceMs, kube.ready === 'yes' ? kube.readySinceMs : 0) + timeoutMs
   const late = view.nowMs >= untilMs
   if (kube.podsToMove === 'unknown') {
@@ -27,7 +27,7 @@ export function drained(view: ClusterSituation, node: NodeView, kube: KubeNode, 
     })
   }
   const force = late && onTimeout === 'force'
-  // They were told to go for as long again, and stay: to be told once more changes nothing.
+  // The forced eviction had the same time again and the pods stay: repeating it is useless.
   if (force && view.nowMs >= untilMs + timeoutMs) {
     return holdFor({
       node: node.name,

@@ -3,7 +3,7 @@ import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterDecision, ObservedCluster } from '../../model/observed-cluster.ts'
 import { judgeBackups } from './backup.ts'
 
-/** What is known of the drills of one cluster, as the store keeps it. */
+/** The stored state of one cluster's drills. */
 export interface DrillState {
   /** When the last drill started. */
   readonly lastMs?: number
@@ -32,13 +32,13 @@ export interface DrillResult {
   readonly atMs: number
   readonly snapshot: string
   readonly proved: boolean
-  /** What was proved, or why it was not. */
+  /** What the drill proved, or why it failed. */
   readonly message: string
 }
 
 /**
- * The drill that is due now: the schedule has come round since the last one, the cluster is well and nothing is under
- * way in it, and there is a backup that could be restored.
+ * Returns the drill that is due: its schedule has fired since the last one, the cluster is healthy and idle, and a
+ * restorable backup exists.
  */
 export function dueDrill(
   spec: ClusterSpec,
@@ -74,7 +74,7 @@ export function dueDrill(
 
 const FILE = 'file://'
 
-/** A drill that is over: what it proved, in one sentence. */
+/** Ends a drill with one sentence about what it proved. */
 export function endedDrill(
   run: DrillRun,
   problem: string | undefined,

@@ -8,7 +8,7 @@ import { coordinate } from './coordinate.ts'
 import { clusterSpec, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
 import { plannedGuards, plannedSteps } from './testing/planned.ts'
 
-// Each of these lies on the edge of a comparison that a bug of one character moves.
+// Each row is at the limit of a comparison, where a bug of one character changes the result.
 const NEXT = 'v1.34.4+k3s1'
 const OTHER = 'v1.34.5+k3s1'
 const names = 's1 s2 s3 a1'

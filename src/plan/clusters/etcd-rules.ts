@@ -1,16 +1,16 @@
 import { compareEtcd } from '../../k3s/version.ts'
 import { majority } from '../../lib/majority.ts'
 
-/** etcd's own words for what it does not do. */
+/** etcd's own messages for refused changes. */
 export type EtcdRefusal =
   | 'etcdserver: unhealthy cluster'
   | 'etcdserver: too many learner members in cluster'
   | 'etcdserver: re-configuration failed due to not enough started members'
 
-/** From this release on etcd takes a new member while a minority is away. */
+/** From this release on etcd accepts a new member while a minority is away. */
 const LENIENT_ADD = '3.6.11'
 
-/** Would etcd take a new learner? A release that is not known is taken for the stricter one. */
+/** Returns why etcd would refuse a new learner. An unknown release is judged like the stricter ones. */
 export function refusesAdd(state: {
   readonly voters: number
   readonly connected: number
@@ -32,7 +32,7 @@ export function refusesRemove(state: {
 }): EtcdRefusal | undefined {
   const { voters, othersUp, targetUp } = state
   const needed = majority(voters - 1)
-  // Of a live voter etcd counts itself as connected and takes one away again: the same number, another refusal.
+  // For a live voter etcd counts itself as connected and subtracts one: the same number, but another error.
   if (targetUp) return othersUp >= needed ? undefined : 'etcdserver: unhealthy cluster'
   return othersUp >= needed ? undefined : 'etcdserver: re-configuration failed due to not enough started members'
 }

@@ -5,9 +5,9 @@ import { type ClusterFinding, firstOf, merge, NOTHING, stepOn } from './finding.
 import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
 
 /**
- * Croft's optional files of a node are declared whole: kube-vip's manifest, the mount and the Secret of backups, mirrors.
- * Where the configuration changes too, that step writes them. Files leave one server at a time: what K3s made of them goes
- * with the last one, and two at the same moment would each take the other for it.
+ * Writes croft's optional files of a node as a complete set: kube-vip's manifest, the mount and the Secret of backups,
+ * mirrors. If the configuration changes too, that step writes them. Files are removed from one server at a time: K3s
+ * deletes their objects with the last one, and two at once would each take the other for it.
  */
 export function filesPut(view: ClusterSituation, { steps }: ClusterFinding): ClusterFinding {
   const { api, requests } = view.observed
@@ -25,8 +25,8 @@ export function filesPut(view: ClusterSituation, { steps }: ClusterFinding): Clu
 }
 
 /**
- * A first server says `cluster-init` only as long as it is alone: with it, a start on an empty disk begins a second
- * cluster of the same ids beside the others. A single server needs it: without, an empty disk would start SQLite.
+ * A first server has `cluster-init` only while it is alone: with it, a start on an empty disk forms a second cluster of
+ * the same ids. A single server needs it: without it, an empty disk would start SQLite.
  */
 function changesArrival({ members, spec }: ClusterSituation, node: NodeView, local: LocalK3s): boolean {
   if (node.role !== 'server' || local.begins === undefined || members === 'unknown') return false

@@ -5,7 +5,7 @@ import type { ClusterVerb, Lane, LosingVerb, Step } from '../../model/step.ts'
 import type { MayLower, MayStart, PermitAnswer } from './quorum.ts'
 import { type ClusterSituation, isKept, type NodeView } from './view.ts'
 
-/** What one judgement found. Empty: it has nothing to say, the next one may speak. */
+/** The result of one judgement. If empty, the next judgement decides. */
 export interface ClusterFinding {
   readonly steps: readonly Step<'cluster'>[]
   readonly waits: readonly ClusterWait[]
@@ -28,7 +28,7 @@ export function merge(findings: readonly ClusterFinding[]): ClusterFinding {
   }
 }
 
-/** The first that has something to say. */
+/** Returns the first finding that is not empty. */
 export function firstOf(judgements: readonly (() => ClusterFinding)[]): ClusterFinding {
   for (const judge of judgements) {
     const finding = judge()
@@ -37,7 +37,7 @@ export function firstOf(judgements: readonly (() => ClusterFinding)[]): ClusterF
   return NOTHING
 }
 
-/** Steps that take etcd or a member of it down, or change who is a member. */
+/** Steps that stop etcd or one of its members, or change the membership. */
 type Lowering =
   | 'stop-k3s'
   | 'stop-machine'
@@ -49,7 +49,7 @@ type Lowering =
   | 'remove-member'
   | 'join-server'
 
-/** What a step cannot be built without: only the judgement of membership makes it. */
+/** The proof that a step needs: only the judgement of membership creates it. */
 type Permit<V extends ClusterVerb> = V extends Lowering
   ? readonly [MayLower]
   : V extends 'start-machine'
@@ -62,7 +62,7 @@ type StepFields = Omit<Step<'cluster'>, 'about' | 'verb' | 'lane' | 'sinceMs' | 
   readonly sinceMs?: number
 }
 
-/** A step on one node, in the lane that its verb takes there. */
+/** Creates a step on one node, in the lane of its verb there. */
 export function stepOn<V extends Exclude<ClusterVerb, LosingVerb>>(
   view: ClusterSituation,
   node: NodeView,
@@ -75,7 +75,7 @@ export function stepOn<V extends Exclude<ClusterVerb, LosingVerb>>(
 
 type Losing = Extract<ClusterVerb, LosingVerb>
 
-/** The same for a step that takes data away: it says what, as this pass has seen the node. */
+/** The same for a step that destroys data: it lists the data that this pass saw. */
 export function losingStep(
   view: ClusterSituation,
   node: NodeView,
@@ -133,7 +133,7 @@ const MACHINE: readonly ClusterVerb[] = [
   'destroy-machine',
 ]
 
-/** Removes a member that no node stands behind. */
+/** Removes a member without a node. */
 export function ghostStep(
   view: ClusterSituation,
   { id, name, node }: EtcdMember,
@@ -154,7 +154,7 @@ export function ghostStep(
   return { ...NOTHING, steps: [step] }
 }
 
-/** Without a Node to annotate, a member is removed by etcd itself, asked on a server that is up. */
+/** Without a Node to annotate, etcd itself removes a member, through a server that is up. */
 function laneToEtcd(view: ClusterSituation): Lane {
   const server = view.servers.find(({ member }) => member?.up === 'yes')
   return server === undefined || isKept(server) ? 'agent' : 'node-program'

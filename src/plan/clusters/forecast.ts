@@ -8,12 +8,12 @@ import { movedNode, movedServer, rolloutOf, wantedChange } from './rollout.ts'
 import { isLeftAsFound } from './taken-over.ts'
 import { type ClusterSituation, kubeOf, type NodeView, viewOf } from './view.ts'
 
-/** What will have become of one node when everything declared is true. */
+/** The future of one node once everything declared is true. */
 export interface NodeForecast {
   readonly name: string
   readonly role: NodeRole
   readonly becomes: 'nothing' | 'joins' | 'leaves' | 'changes' | 'replaced'
-  /** One line for a person. */
+  /** One line for display. */
   readonly text: string
   /** The node's future is unknown: the plan promises nothing. */
   readonly unknown?: true
@@ -24,8 +24,8 @@ export interface NodeForecast {
 }
 
 /**
- * Where a cluster is heading, node by node: what a person agrees to. The steps on the way are computed one at a time
- * from what is seen then; this says where they end.
+ * Returns the future of each node, which a person agrees to. The steps on the way are computed one at a time from the
+ * observation; this says where they end.
  */
 export function forecast({ declaration, observed, refused }: ClusterPlan): readonly NodeForecast[] {
   const view = viewOf(declaration.spec, observed, 0)
@@ -52,7 +52,7 @@ const UNRECORDED = {
 } as const
 const REFUSED = { becomes: 'nothing', text: 'does not join: its machine is refused' } as const
 
-/** Is anything about the cluster other than declared, under way, held or refused? */
+/** Reports whether anything of the cluster differs from its declaration, is under way, held or refused. */
 export function clusterDiffers(look: ClusterPlan): boolean {
   const { steps, waits, holds, refusals } = look.decision
   if (steps.length + waits.length + holds.length + refusals.length > 0) return true

@@ -7,9 +7,9 @@ import { mayLower, quorum } from './quorum.ts'
 import { type ClusterSituation, kubeOf, localOf, type NodeView, viewOf } from './view.ts'
 
 /**
- * Why a server that cannot be reached to be stopped is taken for dead: a person says so, or Git took it out and it has
- * been silent for remediation.evictAfter. Undefined while anything answers for it. The majority of the others is judged
- * by its permit, not here.
+ * Returns why an unreachable server counts as dead: a person says so, or Git removed it and it has been silent for
+ * remediation.evictAfter. Undefined while anything answers for it. Its permit judges the majority of the others, not
+ * this function.
  */
 export function believedDead(view: ClusterSituation, node: NodeView): string | undefined {
   // An agent holds no vote: it leaves without being stopped.
@@ -21,13 +21,13 @@ export function believedDead(view: ClusterSituation, node: NodeView): string | u
   return `it has been silent for ${hours(view.nowMs - sinceMs)}`
 }
 
-/** When croft will take it for dead by itself. Undefined: never, as Git names it, or nothing tells since when. */
+/** Returns when croft will count it as dead by itself, or undefined if never or if its silence has no start time. */
 export function deadFrom(view: ClusterSituation, node: NodeView): number | undefined {
   const sinceMs = silentSince(view, node)
   return sinceMs === undefined ? undefined : sinceMs + evictAfterMs(view.spec)
 }
 
-/** Orders that still stand: the Node or the member that they name is there, and has not come back. Pure. */
+/** Returns the orders that still apply: their Node or member exists and has not returned. Pure. */
 export function standingForgets(
   orders: readonly ForgetOrder[],
   { nodes, members, api }: Pick<ObservedCluster, 'nodes' | 'members' | 'api'>,
@@ -42,11 +42,11 @@ export function standingForgets(
 }
 
 type ForgetPlan =
-  /** What is believed of it, in sentences, and the order that a person's word makes. */
+  /** The assumptions, in sentences, and the order that a person's confirmation creates. */
   | { readonly believed: readonly string[]; readonly order: ForgetOrder }
   | { readonly refused: string; readonly allow: string }
 
-/** What a person agrees to who says that a server is dead. Pure. */
+/** Returns what a person confirms by declaring a server dead. Pure. */
 export function planForget(spec: ClusterSpec, observed: ObservedCluster, name: string, nowMs: number): ForgetPlan {
   const view = viewOf(spec, observed, nowMs)
   const node = view.servers.find((one) => one.name === name)
@@ -87,7 +87,7 @@ export function planForget(spec: ClusterSpec, observed: ObservedCluster, name: s
   }
 }
 
-/** Neither its machine, its kubelet nor its etcd says anything. */
+/** Reports whether its machine, its kubelet and its etcd are all silent. */
 function isSilent(node: NodeView): boolean {
   return localOf(node) === undefined && kubeOf(node)?.ready !== 'yes' && node.member?.up !== 'yes'
 }
@@ -103,7 +103,7 @@ function isOf({ node, createdMs, member }: ForgetOrder, view: NodeView): boolean
   return createdMs !== undefined && kubeOf(view)?.createdMs === createdMs
 }
 
-/** Only where Git took it out: one that is declared waits for its own policy. */
+/** Only if Git removed it: a declared server follows its own policy. */
 function silentSince({ observed, nowMs }: ClusterSituation, node: NodeView): number | undefined {
   if (node.spec !== undefined || node.unclaimed === true || observed.api !== 'yes' || isSpeaking(node)) return undefined
   const sinceMs = kubeOf(node)?.readySinceMs

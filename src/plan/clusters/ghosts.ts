@@ -16,12 +16,12 @@ export function ghostsOut(view: ClusterSituation): ClusterFinding {
 export function isGhost(view: ClusterSituation, member: EtcdMember): boolean {
   if (member.up !== 'no') return false
   const node = view.servers.find(({ name }) => name === member.node)
-  // A second member of the same name, beside the one that is up, belongs to a former life of that node.
+  // A second member of the same name, beside the running one, belongs to that node's former data.
   if (node === undefined || (node.member !== undefined && node.member.id !== member.id)) return true
   return node.kube === 'absent' && !comesBack(view, node)
 }
 
-/** A machine that may still bring its member back, or that is being dealt with on its own. */
+/** Reports whether the machine may bring its member back, or is being repaired by another step. */
 function comesBack(view: ClusterSituation, node: NodeView): boolean {
   const local = localOf(node)
   if (node.machine.exists === 'no') return false

@@ -8,9 +8,9 @@ export type HopPlan =
   { readonly hops: readonly string[] } | { readonly refused: string; readonly allow: string }
 
 /**
- * The way from one release to another, each fully rolled out before the next: no minor is skipped, nothing goes back,
- * and where the membership of etcd ever changed (or may have), etcd 3.6 comes only after 3.5.26. The shortest way;
- * among equal ones releases that are no younger than the target.
+ * Returns the path from one release to another, each fully rolled out before the next: no minor is skipped and none is
+ * a downgrade. If the membership of etcd ever changed (or may have), etcd 3.6 comes only after 3.5.26. The shortest
+ * path; among equal ones with releases no newer than the target.
  */
 export function planHops(
   from: string,
@@ -87,7 +87,7 @@ function shortestWay(
   return way
 }
 
-/** First what is no younger than the target, newest first: never a step back in fixes. Else the oldest. */
+/** Prefers releases no newer than the target, newest first, so that no fix is lost. Otherwise the oldest. */
 function preference(a: Release, b: Release, target: Release): number {
   const fits = (release: Release) => release.date <= target.date && release.etcdPlace <= target.etcdPlace
   if (fits(a) !== fits(b)) return fits(a) ? -1 : 1

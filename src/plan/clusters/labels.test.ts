@@ -1,4 +1,4 @@
-// Taints that evict pods come one node at a time; everything else about labels at once.
+// Taints that evict pods are set on one node at a time; all other labels and taints at once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'

@@ -30,7 +30,7 @@ interface LabelsDue {
   readonly change: LabelChange
 }
 
-/** What differs on a node. */
+/** Returns the labels and taints that differ on a node. */
 export function labelsToSet(view: ClusterSituation, node: NodeView): LabelChange | undefined {
   const seen = kubeOf(node)?.labels
   if (seen === undefined || node.spec === undefined || node.becomes !== undefined || isLeftAsFound(view, node))
@@ -46,7 +46,7 @@ function inTurn(view: ClusterSituation, { steps, waits, holds }: ClusterFinding,
   if (isBusy || steps.length > 0) return turn
   const held = mayBegin(view, node, { purpose: 'configure', target: text }, [], rolloutId(view.spec))
   if (isEmpty(held)) return stepFor(view, due)
-  // A rollout that waits for the same says it already.
+  // A rollout that waits for the same already reports it.
   return {
     ...merge([turn, held]),
     holds: held.holds.filter(({ reason }) => !holds.some((said) => said.reason === reason)),

@@ -7,19 +7,19 @@ import { isFormed } from './view.ts'
 /** The reason of a deletion that waits until the node has left its cluster. */
 export const LEAVES_CLUSTER = 'LeavesCluster'
 
-/** A machine that is a node of a cluster, or was one and has not left it yet. */
+/** A machine that is a node of a cluster, or that has not fully left it. */
 export interface Membership {
   readonly look: ClusterPlan
   readonly node: string
 }
 
-/** What the coordinator wants to happen to a machine, in the hypervisor's hands. */
+/** The coordinator's order about a machine, for the hypervisor. */
 export interface MachineOrder {
   readonly order: 'destroy' | 'stop' | 'restart'
   readonly reason: string
 }
 
-/** Something of ours that Git no longer declares, as far as it could be a node: its key and what it is called. */
+/** An undeclared machine of ours that may be a node: its key and name. */
 export interface Leaving {
   readonly key: ResourceKey
   readonly name: string
@@ -47,12 +47,12 @@ export function memberships(
   return members
 }
 
-/** Under which key a box that was there before is a member. No resource has such a key. */
+/** Returns the member key of a box that croft did not create. No resource has such a key. */
 export function hostMember(host: string): ResourceKey {
   return `host/${host}`
 }
 
-/** What the coordinator wants of the machine behind a membership. */
+/** Returns the coordinator's order for the machine of a membership. */
 export function machineOrder({ look, node }: Membership): MachineOrder | undefined {
   for (const step of look.decision.steps) {
     if (step.node !== node) continue
@@ -77,11 +77,11 @@ export function mayRestart(membership: Membership): GuardAnswer {
   const seen = look.observed.nodes.find((one) => one.name === node)
   if (!isFormed(look.observed)) return mayLive(look, seen) ? unasked(look, node) : { allowed: true }
   if (seen?.kube === 'absent' || machineOrder(membership)?.order === 'restart') return { allowed: true }
-  // A clean machine on which nothing of K3s runs gets ready to come, or to come back.
+  // A clean machine without a running K3s is about to join or to return.
   const local = seen?.k3s === 'unknown' ? undefined : seen?.k3s
   if (local?.data === 'none' && local.service !== 'starting' && local.service !== 'running') return { allowed: true }
   const members = look.observed.members === 'unknown' ? [] : look.observed.members
-  // One that is down already loses nothing by a restart.
+  // A restart costs nothing if its member is down.
   if (members.some((member) => member.node === node && member.up === 'no')) return { allowed: true }
   return {
     allowed: false,
@@ -90,7 +90,9 @@ export function mayRestart(membership: Membership): GuardAnswer {
   }
 }
 
-/** Nothing is lost where there is no cluster yet. Without a record only the machine itself can say that there is none. */
+/**
+ * Reports whether the machine may hold a living cluster. Without a record only the machine can prove that it does not.
+ */
 function mayLive({ observed }: ClusterPlan, seen: ObservedNode | undefined): boolean {
   if (observed.identity !== undefined || seen?.machine.power === 'off' || seen?.machine.exists === 'no') return false
   return seen === undefined || seen.k3s === 'unknown' || seen.k3s.data !== 'none'

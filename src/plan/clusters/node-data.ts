@@ -3,8 +3,8 @@ import { isDue } from './orders.ts'
 import { type ClusterSituation, isKept, type NodeView } from './view.ts'
 
 /**
- * Why croft does not destroy the machine of a dead node by itself: neither Git nor a person let its disks go, and no fact
- * says that nothing but K3s lies on them. A box that existed before is only wiped, which keeps volumes and snapshots.
+ * Returns why croft does not destroy the machine of a dead node by itself: neither Git nor a person released its disks,
+ * and nothing proves that they hold only K3s. A box is only wiped, which keeps volumes and snapshots.
  */
 export function keptForItsData(view: ClusterSituation, node: NodeView, why: string): ClusterHold | undefined {
   const { spec } = view

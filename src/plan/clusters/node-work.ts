@@ -29,7 +29,7 @@ export function continueWork(
   return work.changedMs === undefined ? change(view, node, kube, work) : comingBack(view, node, work, work.changedMs)
 }
 
-/** The power failed in the middle of the work: the node cannot come back, nor be gone on with, before its machine is on. */
+/** Power failed during the work: the node can neither return nor continue until its machine is on. */
 function poweredOn(view: ClusterSituation, node: NodeView): ClusterFinding {
   const { name } = node
   return permitted(mayStart(view, node), name, (permit) =>
@@ -48,13 +48,13 @@ function poweredOn(view: ClusterSituation, node: NodeView): ClusterFinding {
   )
 }
 
-/** A machine that must be restarted for its own sake: drained first, and given back when it is healthy again. */
+/** Restarts a machine for a change of the machine itself: drains it first, and uncordons it once it is healthy. */
 function restarting(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): ClusterFinding {
   if (node.machine.wantsRestart !== undefined) return change(view, node, kube, work)
-  // Its Node says Ready for a while after the machine went down: only the machine itself can say that it is back.
+  // Its Node stays Ready for a while after the machine stopped: only the machine itself can prove its return.
   const runs = node.machine.busy === undefined && localOf(node)?.service === 'running'
   if (runs && isBack(view, node)) return giveBack(view, node, 'it is healthy again')
-  // A person who says to go on gives it as much time once more.
+  // A person's resume gives it the same time again.
   const sinceMs = Math.max(work.sinceMs, view.observed.requests.resumedMs ?? 0)
   const untilMs = sinceMs + view.spec.upgrade.drain.timeoutMs + view.spec.upgrade.nodeTimeoutMs
   if (view.nowMs < untilMs) {
@@ -78,7 +78,7 @@ export function begin(view: ClusterSituation, node: NodeView, wanted: WantedChan
   })
 }
 
-/** Takes our mark away; the node is schedulable again if it was so before us. */
+/** Removes croft's mark; uncordons the node if croft cordoned it. */
 export function giveBack(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
   return stepOn(view, node, 'uncordon', {
     summary: `remove croft's mark from ${node.name}`,
@@ -99,7 +99,7 @@ function change(view: ClusterSituation, node: NodeView, kube: KubeNode, work: No
   return isEmpty(draining) ? takeDown(view, node, work) : draining
 }
 
-/** Work that goes on at a node needs an answer from it. */
+/** Work on a node continues only once the node answers. */
 function unreachable(view: ClusterSituation, node: NodeView, work: NodeWork): ClusterFinding | undefined {
   if (kubeOf(node)?.ready !== 'no' || localOf(node) !== undefined) return undefined
   const because = node.silence === undefined ? '' : `: ${node.silence}`
@@ -165,7 +165,7 @@ function takenDown(view: ClusterSituation, node: NodeView, work: NodeWork, permi
   )
 }
 
-/** Changed, and not well yet. Past its time the rollout halts here, and goes on only when a person says so. */
+/** The node was changed and is not healthy yet. After its deadline the rollout halts here until a person resumes it. */
 function comingBack(view: ClusterSituation, node: NodeView, work: NodeWork, changedMs: number): ClusterFinding {
   const untilMs = changedMs + view.spec.upgrade.nodeTimeoutMs
   const resumed = (view.observed.requests.resumedMs ?? 0) > changedMs
@@ -200,8 +200,8 @@ function hasArrived(view: ClusterSituation, node: NodeView, kube: KubeNode, work
   const at = work.purpose === 'upgrade' ? kube.version : kube.configHash
   const local = localOf(node)
   if (at !== work.target || (local !== undefined && local.service !== 'running')) return false
-  // That it was told to start is noted at once, and systemd says that it runs until it has stopped: only what started
-  // since has taken the change.
+  // The change is noted before the restart, and systemd reports "active" until K3s has stopped: only a start since then
+  // uses the new configuration.
   if (work.purpose === 'configure' && local !== undefined && local.sinceMs < (work.changedMs ?? 0)) return false
   return isBack(view, node)
 }

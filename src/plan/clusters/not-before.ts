@@ -16,7 +16,7 @@ export function notBefore(look: ClusterPlan, input: PlanInput): ClusterPlan {
   return { ...look, decision: { ...decision, steps: [], waits: [wait, ...decision.waits] } }
 }
 
-/** All that a declaration is kept as is Ready. What is only looked up by others always is. */
+/** Reports whether all resources of a declaration are Ready, or whether it has none and serves only lookups. */
 function isReady(key: ResourceKey, { estate, ledger }: PlanInput): boolean {
   const things = [
     ...estate.resources.map((one) => one.key).filter((one) => one === key || ownerOf(one) === key),

@@ -2,8 +2,9 @@ import type { MachineLife, ObservedCluster, ObservedNode, ReplaceOrder } from '.
 import type { ClusterSituation, NodeView } from './view.ts'
 
 /**
- * Orders to replace a node that still stand after a look: bound to the machine that is to go, and without those whose
- * machine is gone. No clocks are compared: the servers' may be behind ours, and a restore brings old Nodes back. Pure.
+ * Returns the replacement orders that still apply after an observation: bound to the machine that must go, and without
+ * those whose machine is gone. Compares no clocks: the servers' may be behind ours, and a restore brings old Nodes
+ * back. Pure.
  */
 export function standingOrders(
   orders: readonly ReplaceOrder[],
@@ -16,13 +17,13 @@ export function standingOrders(
   })
 }
 
-/** Is the machine that the order names still there? An order of an older croft names none, and is over. */
+/** Reports whether the machine of the order still exists. An order of an older croft names none, and is over. */
 export function isOpen({ goes }: ReplaceOrder, node: ObservedNode | undefined): boolean {
   if (goes === undefined) return false
   if (node === undefined) return true
   const { machine, k3s, kube } = node
   if (machine.exists === 'no') return false
-  // A box that was there before stays: what goes is K3s on it.
+  // A box stays: only the K3s on it is replaced.
   if (!machine.ours && kube === 'absent' && k3s !== 'unknown' && k3s.data === 'none') return false
   if (goes === 'unseen') return true
   const now = lifeOf(node)
@@ -30,7 +31,7 @@ export function isOpen({ goes }: ReplaceOrder, node: ObservedNode | undefined): 
   return !another && !(goes.wipes !== undefined && now.wipes !== undefined && now.wipes > goes.wipes)
 }
 
-/** Ordered to be replaced, and what is to go is still there. */
+/** Reports whether the node is ordered to be replaced and its old machine still exists. */
 export function isDue(view: ClusterSituation, node: NodeView): boolean {
   if (node.spec === undefined) return false
   return view.observed.requests.replace.some((order) => order.node === node.name && isOpen(order, node))

@@ -23,12 +23,12 @@ import {
   sleeps,
 } from './view.ts'
 
-/** A Node says that it is not Ready within this time of its coming; what changes later is news. */
+/** A new Node is not Ready for this time at first; a later change counts as news. */
 const FIRST_WORD_MS = 10_000
 
 type NodeRow = ClusterDecision['nodes'][number]
 
-/** One word for each node, with a sentence where the word is not enough. */
+/** Returns a phase for each node, with a sentence if the phase is not enough. */
 export function nodeRows(view: ClusterSituation): readonly NodeRow[] {
   return [...view.servers, ...view.agents].map((node) => {
     const [phase, message] = nodePhase(view, node)
@@ -36,7 +36,7 @@ export function nodeRows(view: ClusterSituation): readonly NodeRow[] {
   })
 }
 
-/** One word for the cluster. */
+/** Returns the phase of the cluster. */
 export function clusterPhase(
   view: ClusterSituation,
   finding: ClusterFinding,
@@ -103,7 +103,7 @@ function nodePhase(view: ClusterSituation, node: NodeView): readonly [NodePhase,
   }
 }
 
-/** While a command works on the cluster, what is seen of a node is that command's doing. */
+/** While a command works on the cluster, a node's state results from that command. */
 function operationPhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, string] | undefined {
   const operation = view.observed.requests.hold?.operation
   if (!isUnderWay(operation, view.nowMs)) return undefined
@@ -128,7 +128,7 @@ function unseenPhase(view: ClusterSituation, node: NodeView): readonly [NodePhas
   return ['Unknown', diesOf(node) ?? 'K3s runs on it, and the API does not answer']
 }
 
-/** What K3s on it ends with at each start. It counts for more than that its kubelet has fallen silent. */
+/** Returns the error with which K3s fails at each start. It explains more than its silent kubelet. */
 function diesOf(node: NodeView): string | undefined {
   const local = localOf(node)
   if (local?.failure === undefined || (local.service !== 'starting' && local.service !== 'failed')) return undefined
@@ -165,12 +165,12 @@ function inPhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, s
   return soaks ? ['Soaking', ''] : ['Ready', '']
 }
 
-/** A machine of ours whose hypervisor cannot say that it runs: its host is off or cut off. A box has no hypervisor. */
+/** Reports whether the state of a VM is unknown, since its host is off or cut off. A box has no hypervisor. */
 function isSilent({ machine }: NodeView): boolean {
   return machine.exists === 'unknown' || (machine.ours && machine.power === 'unknown')
 }
 
-/** It has registered and was never Ready yet: still on its way in, not ill. One that fell silent is not on its way. */
+/** Reports whether the node registered and was never Ready: it is joining, not ill or silent. */
 function isNew(view: ClusterSituation, { createdMs, readySinceMs, readyReason }: KubeNode): boolean {
   if (readyReason === 'NodeStatusUnknown') return false
   return readySinceMs - createdMs < FIRST_WORD_MS && view.nowMs - createdMs < LIMITS.clusterJoinMs

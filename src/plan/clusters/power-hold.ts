@@ -3,8 +3,8 @@ import type { RequestedHold } from '../../model/observed-cluster.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 
 /**
- * While a Power takes a cluster off or on, croft is one of those who would scale its workloads back up: what it keeps in
- * the cluster stands still until the cluster is on, and that replicas are at zero is no drift.
+ * While a Power switches a cluster off or on, croft itself must not scale its workloads up: it leaves its objects there
+ * alone until the cluster is on, and zero replicas are no drift.
  */
 export function holdForPower(plan: Plan): Plan {
   const still = new Map<string, RequestedHold>(

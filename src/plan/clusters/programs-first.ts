@@ -7,8 +7,8 @@ import { isLeftAsFound } from './taken-over.ts'
 import { type ClusterSituation, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
 /**
- * A release is fetched and proved on each node that will run it, beside the program that runs, before the first node is
- * cordoned: one that cannot be had leaves the cluster as it is. Empty when it lies there, or when the change needs none.
+ * Downloads and verifies a release on each node that will run it, beside the current program, before the first node is
+ * cordoned: an unavailable release leaves the cluster as it is. Empty if done or not needed.
  */
 export function programsFirst(
   view: ClusterSituation,
@@ -48,7 +48,7 @@ function fetchedOn(view: ClusterSituation, node: NodeView, version: string): Clu
   return notFetched.ageMs < LIMITS.programAgainMs ? held : merge([held, fetching])
 }
 
-/** A server that does not answer keeps the others from being cordoned. An agent that does not is left for its own turn. */
+/** An unreachable server delays the cordon of the others. An unreachable agent waits for its own turn. */
 function unseen(view: ClusterSituation, node: NodeView, version: string): ClusterFinding {
   const replaced = view.spec.upgrade.method === 'replace'
   const later = node.role === 'agent' && view.servers.some((server) => runsLater(view, server, version))

@@ -29,7 +29,7 @@ test('a lost majority is seen in the machines, where nobody can count votes', ()
       ...['s2', 's3'].map((s) => `${s} NotReady its machine is off`),
     ],
   )
-  // What is off is started all the same: that is what brings the majority back.
+  // Machines that are off are still started: that restores the majority.
   assert.deepEqual(
     lost.steps.map(({ verb, node }) => `${verb} ${node}`),
     ['start-machine s2', 'start-machine s3'],

@@ -42,7 +42,7 @@ export function majorityAway(
       text: `${off.length} of ${voters.length} servers are off (${named(off)}) ${needs}`,
       next: `start ${named(off)}`,
     }
-  // With none in sight it is croft that is cut off.
+  // If croft sees none of them, croft itself is cut off.
   if (on.length === 0 || on.length >= needed) return undefined
   const away = voters.filter((node) => !on.includes(node))
   return {
@@ -52,7 +52,7 @@ export function majorityAway(
   }
 }
 
-/** Those that hold a vote as far as a server that runs says so; else those that are declared. */
+/** Returns the voters that a running server reports; otherwise the declared servers. */
 function votersOf({ servers }: ClusterSituation): readonly NodeView[] {
   const told = new Set(servers.flatMap((node) => localOf(node)?.etcd?.voters.map((voter) => voter.node) ?? []))
   return servers.filter(({ name, spec }) => (told.size === 0 ? spec !== undefined : told.has(name)))

@@ -31,7 +31,7 @@ function membersOf(states: readonly State[]): readonly EtcdMember[] {
   )
 }
 
-/** The truths that a state may stand for: what is unknown may be either. */
+/** Returns all states that this one may be: an unknown server may be up or down. */
 function truths(states: readonly State[]): readonly (readonly State[])[] {
   const at = states.indexOf('unknown')
   if (at < 0) return [states]

@@ -22,11 +22,11 @@ export function quorum(members: readonly EtcdMember[]): Quorum {
 }
 
 export type ServerAction =
-  /** Away for a while, and back with the same data. */
+  /** Away for a while, then back with the same data. */
   | { readonly do: 'reboot' | 'upgrade' | 'stop'; readonly node: string }
-  /** Away for good: stopped, then its member removed. Replacing is that and a join. */
+  /** Away for good: stopped, then its member removed. A replacement is that and a join. */
   | { readonly do: 'delete' | 'replace'; readonly node: string }
-  /** Only the member, of a server that is stopped; or of one that still runs. */
+  /** Only removes the member: of a stopped server, or of a running one. */
   | { readonly do: 'remove-member' | 'remove-live'; readonly node: string; readonly member?: string }
   | { readonly do: 'add' }
 
@@ -41,12 +41,12 @@ export type PermitAnswer<P> =
 
 declare const judged: unique symbol
 
-/** Stop, restart of what runs, wipe, removal, join: a majority of the known members is seen without it. */
+/** Permits to stop, restart, wipe, remove or join: without this member a majority of the known members is up. */
 export interface MayLower {
   readonly [judged]: 'lower'
 }
 
-/** Start of what stands still: of our cluster, and no stranger. It needs no majority, so a dark house comes back. */
+/** Permits to start a stopped K3s with our data. Needs no majority, so that a cluster recovers after a blackout. */
 export interface MayStart {
   readonly [judged]: 'start'
 }
@@ -70,7 +70,7 @@ export function allowed(
   const id = 'member' in action ? action.member : undefined
   const target = members.find((member) => (id === undefined ? member.node === action.node : member.id === id))
   const now = quorum(members)
-  // It may run as a member that this list does not know.
+  // It may be a running member that this list lacks.
   if (target === undefined) return now.held ? ALLOWED : unknownTarget(action.node, now)
   const others = quorum(members.filter((member) => member !== target))
   switch (action.do) {
@@ -78,7 +78,7 @@ export function allowed(
     case 'upgrade':
     case 'stop':
       if (target.learner || target.up === 'no' || others.up >= now.majority) return ALLOWED
-      // One or two servers leave no other way: stopping either always stops the API, and it comes back by itself.
+      // With one or two servers every stop interrupts the API, which then returns by itself.
       if (overrides.interruption && now.voters <= 2 && now.up === now.voters) return ALLOWED
       return tooFew(action.node, others.up, now)
     case 'remove-live': {
@@ -96,7 +96,7 @@ export function allowed(
   }
 }
 
-/** The same for a node of either role: an agent holds no vote, and before there is a cluster nothing can be lost. */
+/** The same for a node of any role: an agent has no vote, and before the cluster exists nothing can be lost. */
 export function mayLower(
   { formed, observed, members }: Pick<ClusterSituation, 'formed' | 'observed' | 'members'>,
   node: NodeView,
@@ -108,7 +108,7 @@ export function mayLower(
   return allowed({ do: action, node: node.name }, { members }, overrides)
 }
 
-/** May K3s, or the machine, of this node be started where it stands still? */
+/** Reports whether the stopped K3s, or machine, of this node may be started. */
 export function mayStart({ observed, spec }: ClusterSituation, node: NodeView): PermitAnswer<MayStart> {
   const local = localOf(node)
   const foreign = local !== undefined && local.data !== 'none' && local.data !== observed.identity?.caHash

@@ -29,7 +29,7 @@ function mayBegin({ observed }: ClusterSituation, node: NodeView): boolean {
   return local?.begins ?? observed.identity?.firstServer === node.name
 }
 
-/** A pin with a known fault, for a person. */
+/** Warns of a declared release with a known fault. */
 export function pinTrapped({ spec }: ClusterSituation): readonly string[] {
   const trap = trapIn(spec.version)
   if (trap === undefined) return []

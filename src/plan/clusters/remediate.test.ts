@@ -180,7 +180,7 @@ describe('[F-35] flapping', () => {
     const spec = clusterSpec('s1 s2 s3 a1 a2 a3 a4 a5 a6')
     const names = 's1 s2 s3 a1 a2 a3 a4 a5 a6'
     let begun: number[] = []
-    // One agent after the other dies for good; each is back an instant after its replacement began.
+    // Agents die for good one after the other; each returns right after its replacement started.
     const remediated = new Map<string, number>()
     for (let ms = 0; ms < 24 * HOUR; ms += 5 * MINUTE) {
       const nowMs = NOW + ms

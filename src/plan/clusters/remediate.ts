@@ -11,8 +11,8 @@ import { departure } from './replace.ts'
 import { awaitsCni, type ClusterSituation, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
 /**
- * Replaces nodes that are dead: one at a time, at most one server and one agent in an hour, and none at all when too
- * many are unwell at once, for then it is not the nodes that are ill.
+ * Replaces dead nodes: one at a time, at most one server and one agent per hour, and none while too many are unhealthy
+ * at once, since then the cause is elsewhere.
  */
 export function remediation(view: ClusterSituation, nodes: readonly NodeView[]): ClusterFinding {
   const dead = nodes.filter((node) => isDead(view, node) && !isDue(view, node) && nothingElseHelps(view, node))
@@ -29,7 +29,7 @@ export function remediation(view: ClusterSituation, nodes: readonly NodeView[]):
   return merge([...kept.map(holdFor), next])
 }
 
-/** Takes the vote from servers that have been away for longer than the policy bears; their machines are left alone. */
+/** Removes the votes of servers that were away for longer than the policy allows; their machines stay. */
 export function eviction(view: ClusterSituation): ClusterFinding {
   const { evictAfterMs } = view.spec.remediation
   if (evictAfterMs === undefined || view.observed.api !== 'yes') return NOTHING
@@ -80,12 +80,12 @@ export function isUnwell(view: ClusterSituation, node: NodeView): boolean {
   return kube.ready === 'no' && !awaitsCni(view, node)
 }
 
-/** Goes up and down too often to be trusted either way. */
+/** Reports whether it goes up and down too often to trust either state. */
 export function isFlapping(node: NodeView): boolean {
   return (kubeOf(node)?.readyChanges ?? 0) > LIMITS.readyChangesPerHour
 }
 
-/** How many nodes may be unwell at once before nothing is replaced. */
+/** Returns how many nodes may be unhealthy at once before replacements stop. */
 export function brakeLimit(nodes: number, brake: { readonly nodes: number; readonly percent: number }): number {
   return Math.max(brake.nodes, Math.floor((nodes * brake.percent) / 100))
 }
@@ -102,7 +102,7 @@ function isAway(view: ClusterSituation, node: NodeView): boolean {
   return isUnwell(view, node) && (node.role === 'agent' || node.member?.up !== 'yes')
 }
 
-/** Not under work already, and not to be had back by starting its machine or K3s or clearing away what is left of it. */
+/** Reports whether no work is under way and neither a start nor a cleanup can bring the node back. */
 function nothingElseHelps(view: ClusterSituation, node: NodeView): boolean {
   if (kubeOf(node)?.work !== undefined) return false
   const local = localOf(node)

@@ -7,8 +7,8 @@ import { serversChange } from './servers-change.ts'
 import { awaitsCni, type ClusterSituation, isIn, isWell, kubeOf, type NodeView } from './view.ts'
 
 /**
- * Takes out servers that Git no longer names: one at a time, and a live one only while every declared server is in and
- * well. The next waits until the cluster is whole again.
+ * Removes undeclared servers: one at a time, and a live one only while every declared server is a healthy member. The
+ * next waits until the cluster is whole again.
  */
 export function serversOut(view: ClusterSituation, which: 'dead' | 'any'): ClusterFinding {
   const gone = view.servers.filter((node) => leaves(node) && hasAnything(view, node))
@@ -35,14 +35,14 @@ export function whyLeaving({ name, becomes, role }: NodeView): string {
   return becomes === undefined ? `${name} is no longer declared` : `${name} is in as ${role} and declared as ${becomes}`
 }
 
-/** Takes out agents that Git no longer names. */
+/** Removes an undeclared agent. */
 export function agentOut(view: ClusterSituation, node: NodeView): ClusterFinding {
   if (!leaves(node) || !hasAnything(view, node)) return NOTHING
   if (node.unclaimed === true) return unclaimedNodes(view, [node])
   return departure(view, node, 'remove', whyLeaving(node))
 }
 
-/** Nodes of the cluster that this directory never declared, as far as anything says: they are shown, and stay. */
+/** Reports nodes that this directory never declared, as far as known: they stay. */
 function unclaimedNodes({ spec }: ClusterSituation, nodes: readonly NodeView[]): ClusterFinding {
   const names = nodes.filter(({ unclaimed }) => unclaimed === true).map(({ name }) => name)
   return holdFor({
@@ -52,7 +52,7 @@ function unclaimedNodes({ spec }: ClusterSituation, nodes: readonly NodeView[]):
   })
 }
 
-/** Replaces what a person asked to have replaced. `down`: only those that have left the cluster already, or are dead. */
+/** Replaces the nodes that a person ordered. `down`: only those that have left the cluster or are dead. */
 export function ordered(view: ClusterSituation, nodes: readonly NodeView[], which: 'down' | 'any'): ClusterFinding {
   const due = nodes.filter((node) => isDue(view, node) && (which === 'any' || isDown(view, node)))
   return firstOf(due.map((node) => () => departure(view, node, 'replace', 'a person asked for it')))

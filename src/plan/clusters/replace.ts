@@ -16,16 +16,16 @@ import { type MayLower, mayLower } from './quorum.ts'
 import { removalTrapped } from './release-trap.ts'
 import { type ClusterSituation, isKept, kubeOf, localOf, type NodeView } from './view.ts'
 
-/** What a person is told who asks for it. Only a server is a member of etcd. */
+/** Returns what croft will do, for the person who orders it. Only a server is a member of etcd. */
 export function replacementSaid(spec: ClusterSpec, node: string): string {
   const member = spec.servers.some(({ name }) => name === node) ? 'removed from etcd, ' : ''
   return `${node} will be replaced: cordoned, drained, ${member}recreated, joined`
 }
 
 /**
- * The next step of a node on its way out: marked and cordoned, drained, stopped, its etcd member removed, its Node and
- * its password gone, its machine destroyed (or wiped, where the box was there before us). Computed from what is seen
- * alone, so it does not matter where the last attempt ended. Empty when nothing of the node is left.
+ * Returns the next step of a leaving node: mark and cordon, drain, stop, remove its etcd member, delete its Node and
+ * password, destroy its machine (or wipe a box). Computed from the observation alone, so it does not matter where the
+ * last attempt ended. Empty if nothing of the node is left.
  */
 export function departure(
   view: ClusterSituation,
@@ -66,7 +66,7 @@ export function departure(
   )
 }
 
-/** Removes what an etcd member, a Node or a Secret is left of a node whose machine holds nothing of it any more. */
+/** Removes the etcd member, Node or Secret of a node whose machine holds nothing of it any longer. */
 export function remains(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
   if (seemsWell(node)) {
     const hold = holdFor({
@@ -75,7 +75,7 @@ export function remains(view: ClusterSituation, node: NodeView, reason: string):
       reason: `${node.name} looks healthy in the cluster, but ${reason}`,
       allow: 'look again; if it stays so, see which machine answers under this name',
     })
-    // Mostly it is only that the cluster has not noticed yet: a silent Node counts as Ready for most of a minute.
+    // Usually the cluster has not noticed yet: a silent Node stays Ready for most of a minute.
     const wait = { node: node.name, awaits: `the cluster to notice that ${node.name} is gone`, sinceMs: view.nowMs }
     return merge([waitFor(wait), hold])
   }
@@ -154,9 +154,9 @@ function removeMember(
   )
 }
 
-/** A removed server that still runs has a hanging API, and rejoins when it is restarted: so it is stopped first. */
+/** Stops a server before its removal: otherwise its API hangs, and it rejoins at its next start. */
 function stopped(view: ClusterSituation, node: NodeView, reason: string, permit: MayLower): ClusterFinding | undefined {
-  // What runs on a box that is no node of ours any more may be another cluster's by now.
+  // A box that is no longer a node may run another cluster by now.
   const local = node.spec === undefined && !isKept(node) && !holdsOurs(view, node) ? undefined : localOf(node)
   const down =
     node.member === undefined ? node.role === 'agent' || kubeOf(node)?.ready !== 'yes' : node.member.up === 'no'
@@ -255,7 +255,7 @@ function offTheMachine(view: ClusterSituation, node: NodeView, reason: string, p
       permit,
     )
   }
-  // A box that Git still has and that does not answer is wiped when it does.
+  // A declared box that does not answer is wiped once it does.
   if (node.spec === undefined && !holdsOurs(view, node)) return NOTHING
   if (localOf(node)?.data === 'none') return NOTHING
   return losingStep(

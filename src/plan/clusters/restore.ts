@@ -17,17 +17,17 @@ export interface RestoreRequest {
   /** Its file, on the server that has it. */
   readonly path: string
   readonly server: string
-  /** First 12 digits of the hash of the password that it was taken with, where that is known. */
+  /** First 12 digits of the hash of its password, if known. */
   readonly tokenHash?: string
-  /** The release that took it, where that is known. */
+  /** The release that took it, if known. */
   readonly version?: string
-  /** A person says that the snapshot was taken with the present password. */
+  /** A person says that the snapshot needs the current password. */
   readonly presentToken?: boolean
-  /** What the cluster's declaration lets croft do with it. */
+  /** What the cluster's policy permits. */
   readonly policy?: Pick<Policy, 'manage' | 'paused' | 'pausedUntil'>
   /** An Approval in Git names the cluster. */
   readonly approved?: boolean
-  /** A person does without a snapshot of what lives, because taking one fails. */
+  /** A person accepts a restore without a snapshot of the live data, since taking one fails. */
   readonly keepNothing?: boolean
 }
 
@@ -109,8 +109,8 @@ export function planRestore(
         on(node, 'write-files', `write token and configuration of ${node.name}`, 'both files on its disk'),
         on(node, 'start-k3s', `join ${node.name} again`, `${node.name} an etcd voter and Ready`, 'node-well'),
       ]),
-    // A kubelet registers when it starts: one whose Node is from after the snapshot, or whose certificate is of a CA from
-    // after it, would never come back by itself. Its pods run on meanwhile.
+    // A kubelet registers only at its start: if its Node or its CA is newer than the snapshot, it would never return by
+    // itself. Its pods run on meanwhile.
     ...spec.agents
       .filter((node) => isOn(observed, node.name))
       .flatMap((node) => [
@@ -204,7 +204,7 @@ function tokenRefusals(
   ]
 }
 
-/** The same or a newer minor may read it, an older one not. */
+/** The same or a newer minor can read the snapshot, an older one cannot. */
 function versionRefusals(spec: ClusterSpec, { snapshot, version }: RestoreRequest): ClusterOperation['refusals'] {
   const [taken, pinned] = [version === undefined ? undefined : minorOf(version), minorOf(spec.version)]
   if (taken === undefined || pinned === undefined || pinned >= taken) return []
@@ -223,7 +223,7 @@ function reachRefusals(name: string, observed: ObservedCluster, isFirst: boolean
   return [{ reason: `${name} cannot be reached to stop K3s on it`, allow: `make it reachable, or switch it off` }]
 }
 
-/** Only a cluster that answers can be asked for one; one that has lost its quorum has nothing newer to give. */
+/** Reports whether to save the live data first: a cluster without an answer or quorum has nothing newer to save. */
 function keepsWhatLives(observed: ObservedCluster, { server, keepNothing }: RestoreRequest): boolean {
   return observed.api === 'yes' && isOn(observed, server) && keepNothing !== true
 }
@@ -260,7 +260,7 @@ export function on(
   return { about: 'operation', verb, node: node.name, lane, summary, awaits, until }
 }
 
-/** A step that takes away what K3s holds on a node: it says what, as the look of this command showed it. */
+/** Creates a step that destroys K3s's data on a node: it lists the data that this command saw. */
 export function losing(
   node: Pick<NodeSpec, 'name' | 'machine'>,
   verb: Extract<OperationVerb, LosingVerb>,

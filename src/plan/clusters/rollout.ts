@@ -8,15 +8,15 @@ import { planHops } from './hops.ts'
 import { isLeftAsFound } from './taken-over.ts'
 import { type ClusterSituation, kubeOf, localOf, type NodeView, sleeps, versionsOf } from './view.ts'
 
-/** What one node is to become next. */
+/** The next change of one node. */
 export interface WantedChange {
   readonly purpose: 'upgrade' | 'configure' | 'restart'
-  /** A release, the hash of a configuration, or what the machine is restarted for. */
+  /** A release, the hash of a configuration, or the reason of a restart. */
   readonly target: string
 }
 
 export interface Rollout {
-  /** Releases still to come, the next one first. */
+  /** The remaining releases in order. */
   readonly hops: readonly string[]
   readonly refusal?: { readonly reason: string; readonly allow: string }
 }
@@ -27,7 +27,7 @@ export function rolloutId(spec: ClusterSpec): string {
   return `${spec.version}#${createHash('sha256').update(hashes.join('\n')).digest('hex').slice(0, 8)}`
 }
 
-/** The way from what the servers run to the pin. */
+/** Returns the path from the running releases to the declared one. */
 export function rolloutOf(view: ClusterSituation): Rollout {
   const { spec, observed } = view
   const running = versionsOf(view.servers)
@@ -42,8 +42,8 @@ export function rolloutOf(view: ClusterSituation): Rollout {
 }
 
 /**
- * The next change of a node. Servers first, then agents up to what the oldest server runs, and only then the next
- * hop; a changed configuration comes where the version is as it should be.
+ * Returns the next change of a node. Servers first, then agents up to the oldest server's release, and only then the
+ * next hop; a changed configuration comes once the release is right.
  */
 export function wantedChange(view: ClusterSituation, node: NodeView, rollout: Rollout): WantedChange | undefined {
   const kube = kubeOf(node)
@@ -61,7 +61,7 @@ export interface MovedNode {
   readonly declared: string
 }
 
-/** A server that moved keeps all others from being touched: with another address it does not come back as a vote. */
+/** Returns a server with a changed address, which stops work on the others: with another address it loses its vote. */
 export function movedServer({ servers }: ClusterSituation): MovedNode | undefined {
   for (const node of servers) {
     const moved = movedNode(node)
@@ -94,14 +94,14 @@ function flagChange(
 ): WantedChange | undefined {
   const hash = configHash(view.spec, spec)
   if (running === hash) return undefined
-  // One that was not started by us is left as it is, unless it is a server that runs with other flags than it must, or
-  // a person has it made as declared: then its configuration becomes ours.
+  // A node that croft did not start stays as it is, unless it is a server with wrong critical flags, or a person lets
+  // croft take it over: then its configuration becomes croft's.
   const isTaken = view.spec.allow.takeOver === true && localOf(node)?.configured === false
   if (running === undefined && !isTaken && driftOf(view, node).length === 0) return undefined
   return { purpose: 'configure', target: hash }
 }
 
-/** The release that servers are to run next: the next hop, once every agent has caught up with the last. */
+/** Returns the next release for servers: the next hop, once every agent has the last one. */
 export function serverTarget(view: ClusterSituation, rollout: Rollout): string | undefined {
   const [lowest] = versionsOf(view.servers)
   return agentsBehind(view) ? lowest : (rollout.hops[0] ?? lowest)
@@ -112,14 +112,14 @@ export function isAborted(view: ClusterSituation): boolean {
   return rolloutAborted !== undefined && rolloutAborted === rolloutId(view.spec)
 }
 
-/** What a server runs with that is not as declared, in sentences. */
+/** Returns how a server's flags differ from the declaration, in sentences. */
 export function driftOf(view: ClusterSituation, node: NodeView): readonly string[] {
   const args = kubeOf(node)?.args
   if (node.role !== 'server' || args === undefined) return []
   return flagDrift(view.spec, [{ server: node.name, flags: args }]).map(({ message }) => message)
 }
 
-/** All servers run one release, and some agent that is on does not yet. */
+/** Reports whether all servers run one release and some running agent does not yet. */
 export function agentsBehind(view: ClusterSituation): boolean {
   const servers = versionsOf(view.servers)
   const [lowest, highest] = [servers[0], servers.at(-1)]

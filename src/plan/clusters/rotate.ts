@@ -8,8 +8,8 @@ import { viewOf } from './view.ts'
 export type Rotation = 'token' | 'ca' | 'certificates' | 'encryption-keys'
 
 /**
- * A rotation as a list. What is new is written down before anybody uses it, so that a crash never loses it; servers are
- * restarted one at a time, each only when the one before votes and is Ready again; then the agents.
+ * Plans a rotation as a list of steps. New secrets are recorded before their first use, so that a crash never loses
+ * them; servers restart one at a time, each once the previous one votes and is Ready; then the agents.
  */
 export function planRotation(
   what: Rotation,
@@ -28,7 +28,7 @@ export function planRotation(
       on(first, 'snapshot', 'take a snapshot with the present token', 'a snapshot whose token is kept', 'job-done'),
       ...begin(what, first, spec),
       ...spec.servers.map((node) => taking(what, node, `${node.name} an etcd voter and Ready`)),
-      // What an agent came in with has gone, and its own certificate goes now: it needs another token to ask with.
+      // The agent's join token is deleted, and its certificate is renewed now: it needs a new token for the request.
       ...(isOfNodes(what) ? spec.agents.filter(({ power }) => power === 'always') : []).flatMap((node) => [
         on(node, 'write-files', `write a token of its own on ${node.name}`, 'it on its disk'),
         taking(what, node, `${node.name} Ready`),
@@ -40,12 +40,12 @@ export function planRotation(
   }
 }
 
-/** Agents take part too. */
+/** Reports whether the rotation includes agents. */
 function isOfNodes(what: Rotation): boolean {
   return what === 'ca' || what === 'certificates'
 }
 
-/** How a node takes what is new: it starts with it, or makes it while it stands still. */
+/** Returns how a node applies the new secrets: at a restart, or by renewing them while it is stopped. */
 function taking(what: Rotation, node: NodeSpec, awaits: string): Step<'operation'> {
   return what === 'certificates'
     ? on(

@@ -1,12 +1,12 @@
 import { majority } from '../../lib/majority.ts'
 import type { ClusterHold } from '../../model/observed-cluster.ts'
 
-/** How many servers may be lost without losing the API. */
+/** Returns how many servers may fail without losing the API. */
 export function tolerance(servers: number): number {
   return servers === 0 ? 0 : servers - majority(servers)
 }
 
-/** One sentence for every declaration: what this number of servers survives. */
+/** Returns one sentence for a declaration: the failures that this number of servers survives. */
 export function toleranceSentence(servers: number): string {
   const lost = tolerance(servers)
   const begin = `${servers} server${servers === 1 ? '' : 's'}, fault tolerance ${lost}:`
@@ -25,8 +25,8 @@ export interface ServersChange {
 }
 
 /**
- * Judges the way from the voters that are there to the servers that are declared. An even number costs a server and
- * buys nothing; a number that no longer survives a loss must be meant.
+ * Judges the change from the current voters to the declared servers. An even number costs a server without benefit; a
+ * number that survives no failure needs a person's permission.
  */
 export function serversChange(declared: number, voters: number, degradedAllowed: boolean): ServersChange {
   const even = declared % 2 === 0
@@ -39,7 +39,7 @@ export function serversChange(declared: number, voters: number, degradedAllowed:
       reason: `${toleranceSentence(declared)}${from}`,
       allow: 'declare an odd number of at least three servers, or set spec.allow.degraded: true of the Cluster',
     },
-    // A new cluster still forms as far as it is sound; nothing beyond it, and nothing is removed.
+    // A new cluster forms up to an odd number; nothing joins beyond it, and nothing is removed.
     joinUpTo: even ? declared - 1 : declared,
   }
 }

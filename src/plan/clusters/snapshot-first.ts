@@ -6,13 +6,13 @@ import { isDue } from './orders.ts'
 import { leaves } from './removals.ts'
 import { type ClusterSituation, FILE_MEMBER, kubeOf, type NodeView } from './view.ts'
 
-/** After so many tries without a snapshot croft says what K3s answers, and tries only now and then. */
+/** After this many failed snapshots croft reports K3s's error and retries rarely. */
 const ENOUGH_TRIES = 2
 
 /**
- * A snapshot that croft asked for after the last change of a server, with the token that opens it, where it stays: one on
- * the disk of the server that is `leaving` goes with it. Found by its name, which says when croft asked for it: the clocks
- * of servers differ from croft's.
+ * Requires a snapshot since the last change of a server, with a known token, in a place that survives: not on the disk
+ * of the server that is `leaving`. Recognised by its name, which has croft's time of the request, since servers' clocks
+ * differ from croft's.
  */
 export function snapshotFirst(view: ClusterSituation, leaving: NodeView | undefined): ClusterFinding {
   const { snapshots, snapshotTries = [] } = view.observed
@@ -24,7 +24,7 @@ export function snapshotFirst(view: ClusterSituation, leaving: NodeView | undefi
   if (snapshots === 'unknown') return waitFor({ awaits: 'the list of snapshots of etcd', sinceMs: view.nowMs })
   const fresh = snapshots.filter((snapshot) => isFresh(view, snapshot) && isStaying(view, snapshot, leaving))
   if (fresh.some(({ tokenKept }) => tokenKept === 'yes')) return NOTHING
-  // Croft reads the present token before it takes one. Where that did not help, the next would fill the disk for nothing.
+  // croft reads the current token before a snapshot. If that did not help, another one would only fill the disk.
   const vain = fresh.find(({ tokenKept }) => tokenKept === 'no')
   if (vain !== undefined) return withoutToken(view, vain, server)
   return asked(view, server, snapshotTries)
@@ -63,7 +63,7 @@ function isFresh(view: ClusterSituation, { name }: ClusterSnapshot): boolean {
   return atMs > lastChange(view) && view.nowMs - atMs <= LIMITS.snapshotFreshMs
 }
 
-/** It lies where it outlives what is about to be done. */
+/** Reports whether its place survives the coming change. */
 function isStaying(
   view: ClusterSituation,
   { location, node }: ClusterSnapshot,
@@ -74,13 +74,13 @@ function isStaying(
   return staying(view, leaving).some(({ name }) => name === node)
 }
 
-/** Servers that are there afterwards; of one alone there is no other. */
+/** Returns the servers that remain afterwards, or a single server itself. */
 function staying(view: ClusterSituation, leaving: NodeView | undefined): readonly NodeView[] {
   const others = view.servers.filter((node) => node.name !== leaving?.name && !leaves(node) && !isDue(view, node))
   return others.length === 0 ? view.servers : others
 }
 
-/** Who may take it, and first the one on which fewest tries failed. */
+/** Returns the servers that can take it, those with the fewest failures first. */
 function takers(
   view: ClusterSituation,
   leaving: NodeView | undefined,
@@ -105,7 +105,7 @@ function fileServer(view: ClusterSituation): NodeView | undefined {
   return view.servers.find(({ member }) => member?.id === FILE_MEMBER)
 }
 
-/** K3s takes snapshots of etcd alone, and a copy of a file that is being written opens as nothing. */
+/** K3s takes snapshots only of etcd, and a copy of a file during writes is corrupt. */
 function keptInFile(view: ClusterSituation, { name }: NodeView): ClusterFinding {
   return holdFor({ node: name, guard: 'datastore', ...fileAdvice(view.spec.name, name) })
 }

@@ -14,7 +14,7 @@ export interface StrangeCluster {
   readonly voters?: { readonly nodes: readonly string[]; readonly up: number; readonly held: boolean }
 }
 
-/** Data on the nodes that is of no cluster that we know, put together by its CA. */
+/** Returns foreign clusters whose data is on the nodes, grouped by their CA. */
 export function strangeClusters(view: ClusterSituation): readonly StrangeCluster[] {
   const own = view.observed.identity?.caHash
   const found = new Map<string, NodeView[]>()
@@ -30,7 +30,7 @@ export function strangeClusters(view: ClusterSituation): readonly StrangeCluster
   })
 }
 
-/** K3s that croft started and that has not received the CA of its cluster yet: its directories are there, and empty. */
+/** Reports whether croft started K3s and it has not received its cluster's CA: its directories are still empty. */
 export function isArriving({ service, data, configured }: LocalK3s): boolean {
   return data === 'other' && configured === true && (service === 'starting' || service === 'running')
 }
@@ -132,7 +132,7 @@ function isSource(node: NodeView, { voters, holders, caHash }: StrangeCluster): 
   if (local?.service !== 'running' || node.spec === undefined || caHash === 'other') return false
   if ((local.role ?? node.role) !== 'server' || node.role !== 'server') return false
   if (voters !== undefined) return voters.held && local.etcd !== undefined
-  // Without etcd the data lies in a file of this one server.
+  // Without etcd the data is in a file of this one server.
   return (
     local.datastore === 'sqlite' && holders.filter((one) => (localOf(one)?.role ?? one.role) === 'server').length === 1
   )
@@ -144,7 +144,7 @@ function strangersTo({ spec }: ClusterSituation, { voters }: StrangeCluster): re
   return voters === undefined ? [] : voters.nodes.filter((name) => name !== '' && !declared.has(name))
 }
 
-/** Our own cluster is formed and answers: then what is different is certainly not it. */
+/** Reports whether our own cluster is formed and answers: then other data is certainly not its own. */
 function livesItself({ observed }: ClusterSituation): boolean {
   return observed.identity?.formed === true && observed.api === 'yes'
 }

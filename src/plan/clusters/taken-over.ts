@@ -4,8 +4,8 @@ import { type ClusterFinding, holdFor, NOTHING } from './finding.ts'
 import { type ClusterSituation, kubeOf, localOf, type NodeView } from './view.ts'
 
 /**
- * A node that is in, and whose K3s croft neither set up nor was told to change: it stays as it is. One that croft has
- * started carries the hash of what it was started with; one that cannot be asked now is as the others are.
+ * Reports whether the node is a member whose K3s croft neither set up nor may change: it stays as it is. A node that
+ * croft started has the hash of its configuration; an unreachable one is judged like the others.
  */
 export function isLeftAsFound({ spec, servers, agents }: ClusterSituation, node: NodeView): boolean {
   const kube = kubeOf(node)
@@ -39,7 +39,7 @@ export function takenOver(view: ClusterSituation): ClusterFinding {
   })
 }
 
-/** What several nodes have in common is one sentence: `s1, s2 run with …`. */
+/** Groups equal differences of several nodes into one sentence: `s1, s2 run with …`. */
 function saidOnce(differences: readonly FlagDifference[]): readonly string[] {
   const nodes = new Map<string, string[]>()
   for (const { node, text } of differences) {
@@ -82,7 +82,7 @@ function differencesOf(spec: ClusterSpec, node: NodeView): readonly FlagDifferen
   return [...version, ...flags.map(({ message, flag, live }) => ({ node: node.name, text: message, flag, live }))]
 }
 
-/** What nodes run with, as it would be written in the spec of the Cluster. Fields stand below `spec`, one line each. */
+/** Returns the live flags as lines for the spec of the Cluster, one field per line. */
 export function linesFor(live: readonly Pick<FlagDifference, 'flag' | 'live'>[]): readonly string[] {
   const lines = new Set<string>()
   const further = new Map<string, string>()

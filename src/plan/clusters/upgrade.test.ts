@@ -30,7 +30,7 @@ import { nextOpening, windowOpen } from './windows.ts'
 const NEXT = NEXT_VERSION
 const spec = clusterSpec('s1 s2 s3 a1 a2', { version: NEXT })
 const names = 's1 s2 s3 a1 a2'
-/** One that croft asked s2 for so long ago. The clock of s2 is an hour ahead. */
+/** A snapshot of s2 that croft requested this long ago. The clock of s2 is an hour ahead. */
 const snapshotOf = (agoMs: number, nowMs = NOW) =>
   ({ name: `${snapshotName(nowMs - agoMs)}-s2-1`, node: 's2', atMs: nowMs + HOUR, tokenKept: 'yes' }) as const
 const snapshot = snapshotOf(MINUTE - 1000)
@@ -366,7 +366,7 @@ describe('pause, abort, and whose cordon it is', () => {
     const byPerson = { s1: { kube: { unschedulable: true } } }
     assert.deepEqual(nextSteps(spec, observedCluster(names, byPerson, ready)), ['cordon s1'])
     const mine = { ...changed, version: NEXT, work: { ...work, changedMs: NOW - MINUTE, cordoned: false } }
-    // The step takes our mark off; `cordoned: false` in it is what keeps the node unschedulable.
+    // The step removes our mark; its `cordoned: false` keeps the node unschedulable.
     assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: { kube: mine, k3s: { version: NEXT } } }, ready)), [
       'uncordon s1',
     ])
@@ -409,7 +409,7 @@ describe('flags', () => {
     const back = { ...configure, configHash: hash('s2'), work: { ...configure.work, changedMs: NOW - MINUTE } }
     const since = (sinceMs: number) => ({ ...turns, s2: { kube: back, k3s: { sinceMs } } })
     assert.deepEqual(nextSteps(declared, observedCluster('s1 s2 s3', since(NOW - MINUTE / 2), ready)), ['uncordon s2'])
-    // systemd says that it runs until it has stopped, and the hash is noted on the Node at once: it has not started since.
+    // systemd reports "active" until it has stopped, and the Node gets the hash at once: it has not started since.
     const stopping = nextSteps(declared, observedCluster('s1 s2 s3', since(NOW - 2 * MINUTE), ready))
     assert.ok(
       !stopping.some((step) => step !== 'configure-k3s s2'),
@@ -429,7 +429,7 @@ describe('flags', () => {
       const turns = { s1: started('s1'), s2: { kube: kube(agoMs), k3s }, s3: started('s3', 'old') }
       return coordinate(declared, observedCluster('s1 s2 s3', turns, { ...ready, members }), NOW)
     }
-    // systemd tells no time of a service that it is about to start again.
+    // systemd gives no start time for a service that it is about to restart.
     for (const sinceMs of [0, NOW - 30_000]) {
       assert.deepEqual(died(MINUTE, hash('s2'), sinceMs).steps, [])
       assert.deepEqual(plannedGuards(died(11 * MINUTE, hash('s2'), sinceMs)), ['halted'])

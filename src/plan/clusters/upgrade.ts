@@ -123,8 +123,8 @@ export function nextAgents(view: ClusterSituation): ClusterFinding {
 }
 
 /**
- * A program on the disk of a node that runs another, and that no rollout wants there next, is exchanged for the one that
- * runs: the next power cut would start it unasked, and K3s cannot go back.
+ * Replaces a program on disk that neither runs nor is the rollout's next one by the running one: the next power cut
+ * would start it unasked, and K3s cannot downgrade.
  */
 export function programsBack(view: ClusterSituation): ClusterFinding {
   const rollout = rolloutOf(view)
@@ -167,7 +167,7 @@ function reasonOf(node: NodeView, wanted: { readonly purpose: string; readonly t
       : `${node.name} does not run with the declared flags`
 }
 
-/** Everything that must be so before a node is touched. Empty when it is. */
+/** Returns the conditions that still prevent work on a node. Empty if none. */
 export function mayBegin(
   view: ClusterSituation,
   node: NodeView,
@@ -237,7 +237,7 @@ function soaked(view: ClusterSituation): ClusterFinding {
   const untils = [...view.servers, ...view.agents].flatMap((node) => {
     const kube = kubeOf(node)
     if (kube === undefined || sleeps(node)) return []
-    // A node that was never changed soaks as well, from the day it came.
+    // An unchanged node soaks as well, from its creation.
     const sinceMs = kube.changedMs === undefined ? kube.createdMs : Math.max(kube.changedMs, kube.readySinceMs)
     return [{ node: node.name, sinceMs, untilMs: sinceMs + view.spec.upgrade.soakMs }]
   })

@@ -12,12 +12,12 @@ import type {
 } from '../../model/observed-cluster.ts'
 import type { ClusterVerb } from '../../model/step.ts'
 
-/** One node with everything that is declared and seen of it. */
+/** One node with all its declared and observed facts. */
 export interface NodeView {
   readonly name: string
-  /** As what it is in the cluster; as what it is declared where it is not in. */
+  /** Its role in the cluster, or its declared one before it joins. */
   readonly role: NodeRole
-  /** As what it is declared, where it is in as the other. */
+  /** Its declared role, if its role in the cluster differs. */
   readonly becomes?: NodeRole
   /** Undefined: Git does not name it. */
   readonly spec?: NodeSpec
@@ -33,14 +33,14 @@ export interface NodeView {
   readonly remediation?: Remediation
   readonly tried: readonly ClusterVerb[]
   readonly joins?: NonNullable<ObservedNode['joins']>
-  /** What shows that its etcd belongs to another cluster. */
+  /** Proof that its etcd belongs to another cluster. */
   readonly strange?: string
   readonly member?: EtcdMember
   /** Other nodes with the same machine-id. */
   readonly twins: readonly string[]
 }
 
-/** What is declared and what is seen, joined by name: what every judgement starts from. */
+/** Declaration and observation of a cluster, joined by name: the input of every judgement. */
 export interface ClusterSituation {
   readonly spec: ClusterSpec
   readonly observed: ObservedCluster
@@ -95,13 +95,13 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
   return { spec, observed, nowMs, formed, servers: of('server'), agents: of('agent'), members }
 }
 
-/** A vote says it, and for a node without one K3s itself, as long as its Node is there. */
+/** A vote proves the role; without one K3s itself reports it, while its Node exists. */
 function roleSeen(node: ObservedNode | undefined, member: EtcdMember | undefined): NodeRole | undefined {
   if (member !== undefined) return 'server'
   return typeof node?.kube === 'object' && node.k3s !== 'unknown' && node.k3s.role === 'agent' ? 'agent' : undefined
 }
 
-/** A server without etcd is all of its cluster: it counts as the one voter that it would be. */
+/** A server without etcd is the whole cluster: it counts as its one voter. */
 function fileMember({ nodes, identity }: ObservedCluster): readonly EtcdMember[] | undefined {
   const server = nodes.find(
     ({ k3s }) => k3s !== 'unknown' && k3s.datastore === 'sqlite' && k3s.data === identity?.caHash,
@@ -128,7 +128,7 @@ export function isFormed({ identity, members, nodes }: ObservedCluster): boolean
   )
 }
 
-/** The recorded first server with the files that croft put there, and nothing that K3s made of them. */
+/** Reports whether the recorded first server has only croft's files, and no data of K3s. */
 export function holdsFilesAlone(identity: ObservedCluster['identity'], name: string, local: LocalK3s): boolean {
   if (identity?.formed !== false || identity.firstServer !== name) return false
   return local.data === identity.caHash && local.datastore === undefined && local.etcd === undefined
@@ -142,32 +142,32 @@ export function localOf(node: NodeView): LocalK3s | undefined {
   return typeof node.k3s === 'object' ? node.k3s : undefined
 }
 
-/** Has a Node object and, as a server, an etcd member. */
+/** Reports whether the node has a Node object and, as a server, an etcd member. */
 export function isIn(node: NodeView): boolean {
   return typeof node.kube === 'object' && (node.role === 'agent' || node.member !== undefined)
 }
 
-/** Off, and meant to be. Never a server: it holds a vote, so it is started like any other. */
+/** Reports whether the node may be off. Never a server: it has a vote, so it is always started. */
 export function sleeps(node: NodeView): boolean {
   return node.role === 'agent' && node.spec?.power === 'onDemand' && node.machine.power !== 'on'
 }
 
-/** Unready only because no network plugin is there yet, in a cluster that brings its own: an expected phase. */
+/** Reports whether the node is unready only because its cluster's own network plugin is missing yet. */
 export function awaitsCni(view: ClusterSituation, node: NodeView): boolean {
   const kube = kubeOf(node)
   if (kube?.ready !== 'no' || view.spec.network.flannelBackend !== 'none') return false
   return /network not ready|NetworkPluginNotReady|cni plugin not initialized/i.test(kube.readyMessage ?? '')
 }
 
-/** In the cluster and at work, with no doubt about it. */
+/** Reports whether the node is a healthy member beyond doubt. */
 export function isWell(node: NodeView): boolean {
   if (kubeOf(node)?.ready !== 'yes' || node.twins.length > 0 || isRemnant(node)) return false
   return node.role === 'agent' || (node.member?.learner === false && node.member.up === 'yes')
 }
 
 /**
- * A Node that is older than its machine, and a machine that has not spoken yet: the Node is what a former machine left,
- * and says Ready for most of a minute after that one is gone.
+ * Reports whether a Node is older than its silent machine: then it belonged to a former machine, and stays Ready for
+ * most of a minute after that one is gone.
  */
 export function isRemnant(node: NodeView): boolean {
   const kube = kubeOf(node)
@@ -175,7 +175,7 @@ export function isRemnant(node: NodeView): boolean {
   return node.machine.createdMs !== undefined && node.machine.createdMs > kube.createdMs
 }
 
-/** Another server that is certainly down or not in: then this one, which runs, is not taken down at will. */
+/** Returns another server that is certainly down or no member: then this running one must not be stopped. */
 export function otherAway(view: ClusterSituation, node: NodeView): string | undefined {
   if (node.role === 'agent' || view.members === 'unknown') return undefined
   const away = view.servers.filter((other) => {

@@ -6,7 +6,7 @@ import { nextOpening, windowOpen } from './windows.ts'
 const SATURDAY = 6
 const night: MaintenanceWindow = { days: [SATURDAY], fromMinute: 22 * 60, toMinute: 4 * 60, timeZone: 'Europe/Berlin' }
 
-// 2026-11-14 is a Saturday. Berlin is one hour ahead of UTC then.
+// 2026-11-14 is a Saturday, when Berlin is one hour ahead of UTC.
 const table: readonly (readonly [at: string, open: boolean, why: string])[] = [
   ['2026-11-14T21:59:59+01:00', false, 'a second before it opens'],
   ['2026-11-14T22:00:00+01:00', true, 'it opens'],

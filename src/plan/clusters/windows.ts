@@ -3,12 +3,12 @@ import type { MaintenanceWindow } from '../../model/cluster.ts'
 const MINUTE_MS = 60_000
 const WEEK_MINUTES = 7 * 24 * 60
 
-/** Is work on nodes allowed to begin at this moment? No windows: always. */
+/** Reports whether work on nodes may start now. Without windows always. */
 export function windowOpen(windows: readonly MaintenanceWindow[], nowMs: number): boolean {
   return windows.length === 0 || windows.some((window) => isOpen(window, nowMs))
 }
 
-/** When the next window opens; undefined when none ever does. Looked for in steps of five minutes over eight days. */
+/** Returns when the next window opens, or undefined if none does. Searches eight days in steps of five minutes. */
 export function nextOpening(windows: readonly MaintenanceWindow[], nowMs: number): number | undefined {
   for (let minutes = 0; minutes <= WEEK_MINUTES + 24 * 60; minutes += 5) {
     const at = Math.floor(nowMs / MINUTE_MS + minutes) * MINUTE_MS

@@ -15,7 +15,7 @@ export const blastRadius: Guard = {
     const count = countFor(entry, action, context)
     if (count === undefined || approved(entry.key, count.deleting, context)) return action
     const { deleting, all, limit, what } = count
-    // What was held with others does not go by itself because the others, which were approved, are gone by now.
+    // If the others of a held group were approved and are gone, the rest still needs its own approval.
     if (deleting.length <= limit && awaitsApproval === true)
       return {
         do: 'hold',
@@ -35,7 +35,7 @@ export const blastRadius: Guard = {
   },
 }
 
-/** How a person lets one of them go: asked of a controller, or done here. */
+/** Returns how a person approves a single one: through a controller, or here. */
 function alone(key: string, what: Doing['do']): string {
   const asked = `run croft ask approve ${key} where croft run keeps it`
   return what === 'delete' ? `${asked}, or croft delete ${key}` : asked
@@ -67,12 +67,12 @@ function countFor(
   return { ...there, limit, what: `objects of ${connection}` }
 }
 
-/** One machine or 10 %, whichever is larger. */
+/** Returns one machine or 10 %, whichever is larger. */
 export function deleteLimit(machines: number): number {
   return Math.max(1, Math.floor(machines / 10))
 }
 
-/** By name, each for itself; or by number, all of them. */
+/** Approved by name, each one; or by number, all of them. */
 function approved(key: string, deleting: readonly string[], { estate, nowMs }: GuardContext): boolean {
   return validApprovals(estate, nowMs).some(
     ({ deletes, maxDeletes }) => deletes.includes(key) || (maxDeletes !== undefined && deleting.length <= maxDeletes),

@@ -53,7 +53,7 @@ function keptBy(action: Action & Doing, { look, node }: Membership): Action | un
   return { do: 'hold', held: action, ...hold }
 }
 
-/** A node that its cluster takes out is deleted without anybody's word: the plan shows a deletion that waits, no hold. */
+/** The deletion of a node that leaves its cluster needs no consent: the plan shows it as waiting, not as held. */
 function afterLeaving(action: Action & Doing, membership: Membership): Action {
   const answer = mayDestroy(membership)
   if (answer.allowed || !goesByItself(membership)) return judged(action, answer)

@@ -14,7 +14,7 @@ export function shownList(
   action: Doing,
   births?: Births,
 ): readonly string[] {
-  // The id of a new thing is chosen in each pass.
+  // The id of a new thing may change in each pass.
   const thing = action.do === 'create' ? type : `${type} ${action.externalId}`
   const changes = 'changes' in action ? action.changes.filter(({ path }) => path !== 'restart') : []
   const takes = new Set(lossesOf(action).flatMap((loss) => loss.takes))

@@ -8,7 +8,7 @@ export const drift: Guard = {
     const kept = policy.drift ?? 'correct'
     if (entry.drift !== true || kept === 'correct') return action
     const asked = consents?.some(({ key, guard }) => key === entry.key && guard === 'drift') === true
-    // A thing that is gone altogether is nothing that one can look past.
+    // A missing thing cannot be ignored as drift.
     if (kept === 'ignore' && action.do === 'update' && !asked) return { do: 'nothing' }
     const what = 'changes' in action ? action.changes.map((change) => change.path).join(', ') : 'it'
     return {

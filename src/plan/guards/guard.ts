@@ -7,7 +7,7 @@ import type { Removal } from '../things/removals.ts'
 import type { ObjectCounts } from '../things/source-share.ts'
 import type { Suspicion } from '../things/suspicion.ts'
 
-/** An entry with what the guards need to know about it. */
+/** An entry with the facts that the guards need. */
 export interface Guarded {
   readonly entry: PlanEntry
   readonly policy: Policy
@@ -23,7 +23,7 @@ export interface GuardContext {
   /** Machines that are nodes of a cluster. */
   readonly members: ReadonlyMap<string, Membership>
   readonly suspicions: ReadonlyMap<string, Suspicion>
-  /** Keys whose things are to be deleted in this sync, also those that cannot be deleted right now. */
+  /** Keys of all things to delete in this sync, also those that cannot be deleted now. */
   readonly deleting: readonly string[]
   /** Machines that this revision destroyed in earlier passes. */
   readonly destroyed?: readonly string[]
@@ -31,9 +31,9 @@ export interface GuardContext {
   readonly machines: ReadonlyMap<string, number>
   /** The source that a key counts for. */
   sourceOf(key: string): string
-  /** The same for objects, by source and the cluster's connection: see `objectsOf`. */
+  /** The same for objects, by source and connection: see `objectsOf`. */
   readonly objects?: ObjectCounts
-  /** Declared, and not there as ours yet. */
+  /** Declared things of ours that do not exist yet. */
   readonly unseen?: ReadonlySet<string>
   /** Existing things that are no longer declared. */
   readonly leaving?: readonly Removal[]
@@ -60,16 +60,16 @@ export function destroys(action: Doing): boolean {
 /** A pure rule that may hold or refuse an action. It gives the action back when it has no objection. */
 export interface Guard {
   readonly name: string
-  /** One line for the documentation: what it stops. */
+  /** One line for the documentation. */
   readonly stops: string
   /** A person's consent lifts its hold; the others want a change in Git. */
   readonly approvable?: true
   judge(action: Action & Doing, guarded: Guarded, context: GuardContext): Action
-  /** Why no step may be taken with this cluster or Power. Only guards that go by what a person said of it ask that. */
+  /** Returns why this cluster or Power must not change. Only guards that judge by policy alone have it. */
   objects?(subject: Subject): Objection | undefined
 }
 
-/** A resource that a person may have said something about. */
+/** A resource with a policy. */
 export interface Subject {
   readonly key: string
   readonly policy: Pick<Policy, 'manage' | 'paused' | 'pausedUntil'>
@@ -77,11 +77,11 @@ export interface Subject {
 
 export interface Objection {
   readonly reason: string
-  /** What would let it go on. */
+  /** How to let it continue. */
   readonly allow: string
 }
 
-/** A guard that goes by a resource's policy alone: it judges things, clusters and Powers alike. */
+/** A guard that judges by policy alone: for things, clusters and Powers alike. */
 export function policyGuard(name: string, stops: string, objects: (subject: Subject) => Objection | undefined): Guard {
   return {
     name,

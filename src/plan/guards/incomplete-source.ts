@@ -6,7 +6,7 @@ export const incompleteSource: Guard = {
   stops: 'deletions while part of what Git says could not be read',
   judge(action, { entry }, { estate }) {
     if (action.do !== 'delete') return action
-    // A source with a grant may have declared what its grant lets it name, and nothing of anybody else.
+    // A source with a grant may have declared only what its grant allows.
     const source = estate.partlyRead?.find((one) => mayBeCalled(entry.key, one))?.source
     if (!estate.incomplete && source === undefined) return action
     const files = source === undefined ? 'some files' : `some files of the source ${source}`

@@ -1,7 +1,7 @@
 import type { Objection, Subject } from './guard.ts'
 import { GUARDS } from './registry.ts'
 
-/** The first guard that lets no step be taken with this cluster or Power, by what a person said of it. */
+/** Returns the first policy guard that stops this cluster or Power. */
 export function objectionTo(subject: Subject): (Objection & { readonly guard: string }) | undefined {
   for (const one of GUARDS) {
     const objection = one.objects?.(subject)

@@ -6,7 +6,7 @@ export const quota: Guard = {
   stops:
     'new things for a source that asks for more than its grant allows, or that left things behind which still count',
   judge(action, { entry }, { estate, leaving = [] }) {
-    // Of a replacement the creation would be held when the old one is gone.
+    // For a replacement, the creation would otherwise be held after the deletion.
     if (action.do !== 'create' && action.do !== 'replace') return action
     const own = estate.quotas?.find(({ keys }) => keys.has(entry.key))
     if (own === undefined) return action

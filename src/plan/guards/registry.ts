@@ -16,7 +16,7 @@ import { protection } from './protection.ts'
 import { quota } from './quota.ts'
 import { replacement } from './replacement.ts'
 
-/** In the order in which they are asked; the first objection stands. What a person chose comes before what we count. */
+/** The guards in order; the first objection counts. A person's choices come before croft's limits. */
 export const GUARDS: readonly Guard[] = [
   proof,
   paused,

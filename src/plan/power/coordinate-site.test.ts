@@ -84,7 +84,7 @@ const BATTERY = specWith({
   ups: { name: 'rack@nut', levels: [{ below: 40, level: 1 }], wakeAbove: 30 },
 })
 
-/** Three servers on a host that stays longest, a worker on the one that goes first, and a person who holds it. */
+/** Three servers on the last host, a worker on the first to go off, and a hold of a person. */
 function onBattery(ups: Partial<UpsReading>, more: Partial<ObservedPower> = {}, a1: Partial<PowerNode> = {}) {
   const servers = SERVERS.map((name) => node(name, { host: 'two' }))
   return observedWith({
@@ -100,7 +100,7 @@ const HOLD = { by: 'ana', why: 'demo', sinceMs: NOW, untilMs: NOW + 1_000 }
 test('[A47] a battery that runs out waits for nobody who holds it, also in the middle of a power-off', () => {
   const held = { ...ordered('off'), holds: [HOLD] }
   assert.deepEqual(did(BATTERY, onBattery({}), held), [])
-  // Of what is held, the hosts of its level go all the same, and nothing else does.
+  // A hold does not stop the hosts of the battery's level, but everything else.
   assert.deepEqual(decide(BATTERY, onBattery({ charge: 30 }), held).phase, 'Held')
   assert.deepEqual(did(BATTERY, onBattery({ charge: 30 }), held), ['mark-node workers'])
   assert.deepEqual(did(BATTERY, onBattery({ low: true }), held), ['pause gitops'])
@@ -258,7 +258,7 @@ for (const [choice, bmc, waitedMs, steps, warned] of [
   ['wait', true, 3_600_000, ['stop-host box'], true],
   ['force', true, 59_000, ['stop-host box'], false],
   ['force', true, 60_000, ['stop-host box force'], true],
-  // It does not help either: the rest goes on without it.
+  // Forcing it is useless too: the rest continues without it.
   ['force', true, 120_000, ['stop-host box force', 'stop-host last'], true],
   ['force', false, 60_000, ['stop-host box', 'stop-host last'], true],
 ] as const) {

@@ -130,7 +130,7 @@ test('[A48] HA is armed again when the machines are on', () => {
     ha: [{ connection: 'pve', armed: 'disarmed' }],
   })
   assert.deepEqual(did(specWith(), observed, ordered('on')), ['arm-ha ha'])
-  // Armed earlier, it would start guests in its own order.
+  // Armed earlier, HA would start guests in its own order.
   const early = { ...observed, machines: observed.machines.map((one) => ({ ...one, power: 'off' as const })) }
   assert.deepEqual(did(specWith(), early, ordered('on')), ['start-machine servers'])
 })

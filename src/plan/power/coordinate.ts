@@ -18,8 +18,8 @@ import { isDown, nodesOf, type PowerSituation, spoken, type Targets, waitName } 
 import { type WantedPower, wantedPower } from './wanted.ts'
 
 /**
- * What to do next about the power of a cluster or site. Computed from what is seen, never from where an earlier attempt
- * had got to: a crash, of ours or of a node, is one more thing to see. The requests hold only what still counts.
+ * Decides the next steps for the power of a cluster or site. Computed from the observation, never from the progress of
+ * an earlier attempt: a crash is one more thing to observe. `requests` holds only those that still apply.
  */
 export function coordinatePower(
   spec: PowerSpec,
@@ -57,19 +57,19 @@ export function coordinatePower(
   }
 }
 
-/** Has the state that is wanted not been reached since it was ordered? */
+/** Reports whether the wanted state was not reached since it was ordered. */
 function isChanging(
   { state, sinceMs, source }: WantedPower,
   done: PowerDone | undefined,
   observed: ObservedPower,
 ): boolean {
   const { cluster } = observed
-  // The way back ends where the cluster answers and nothing of ours is left in it; marks are seen for themselves.
+  // Going back ends when the cluster answers and no mark of croft is left; marks are checked elsewhere.
   if (source === 'abort') return cluster !== undefined && cluster.api !== 'yes'
   const same = done?.sinceMs === sinceMs && done.state === state
   if (same) return false
   if (state === 'off' || cluster === undefined) return done !== undefined || sinceMs > 0 || state === 'off'
-  // A cluster that was not put down is not brought up: one that is only being made would wait for itself.
+  // Only a cluster that went down is brought up: one under formation would wait for itself.
   return cluster.formed && (done?.state === 'off' || isPutDown(cluster))
 }
 
@@ -86,7 +86,7 @@ function machinesOf(view: PowerSituation, finding: PowerFinding): PowerDecision[
       exists === 'yes' && (power === 'off' || (power === 'unknown' && view.changing)) && !starting.has(key),
   )
   const machines: Record<ResourceKey, 'on' | 'off' | 'leave'> = {}
-  // What sleeps on demand is not declared to run: that it is to run now is said here.
+  // An on-demand machine is not declared to run, so its start is set here.
   const sleepers = nodesOf(view).filter(({ onDemand, machine }) => onDemand && starting.has(machine))
   for (const { machine } of sleepers) if (machine !== undefined) machines[machine] = 'on'
   for (const { key } of left) machines[key] = 'leave'
@@ -132,7 +132,7 @@ function isAllOn(view: PowerSituation, finding: PowerFinding): boolean {
 
 function phaseOf(view: PowerSituation, finding: PowerFinding, holds: readonly PowerHold[]): PowerPhase {
   if (view.wanted.state === 'off') {
-    // Of a cluster whose nodes are not ours only its workloads go: it is off when they are.
+    // For a cluster that croft does not manage only the workloads go off: then it is off.
     const workloadsOnly = view.observed.cluster?.nodes.length === 0 && isUnfinished(finding)
     if (isAllOff(view) && finding.steps.length === 0 && !workloadsOnly) return 'Off'
     return holds.length > 0 ? 'Held' : 'PoweringOff'
@@ -186,8 +186,8 @@ function holdsOf(view: PowerSituation, set: readonly PersonHold[]): readonly Pow
 }
 
 /**
- * Has a node been stopped for this? Our mark says so, where it can be read. One that died, sleeps on demand or went with
- * the battery says nothing: it must not silence everybody's hold.
+ * Reports whether a node was stopped for this power-off, by our mark if readable. A node that died, sleeps on demand or
+ * went off with the battery proves nothing: it must not end all holds.
  */
 function hasStopped(view: PowerSituation): boolean {
   const readable = spoken(view) !== undefined
@@ -201,7 +201,7 @@ function time(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** Nothing is to go down. */
+/** Nothing must go off. */
 const NONE: Targets = {
   cluster: false,
   nodes: new Set(),

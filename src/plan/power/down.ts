@@ -19,7 +19,7 @@ export function goDown(view: PowerSituation): PowerFinding {
   ])
 }
 
-/** A cluster whose API is only away for a moment is waited for: its workloads have not been put down yet. */
+/** Waits for an API that is briefly away: the workloads have not been stopped yet. */
 function clusterSpeaks(view: PowerSituation): PowerFinding {
   const { cluster } = view.observed
   if (!view.targets.cluster || cluster === undefined || cluster.api === 'yes') return NOTHING
@@ -52,7 +52,7 @@ function clientsDown(view: PowerSituation): PowerFinding {
   return inTurn([() => hooksOf(view, 'storage-clients', 'off'), () => tierDown(view, 'storage-clients')])
 }
 
-/** Side by side within a tier. A controller that scales something back up finds it taken down again. */
+/** Scales a tier's workloads down in parallel. If a controller scales one up again, croft repeats it. */
 function tierDown(view: PowerSituation, tier: ScaledTier): PowerFinding {
   const all = workloadsIn(view, tier)
   if (all === 'unknown') return awaiting(view, { tier, what: tier, awaits: 'the list of workloads', deadline: 'scale' })
@@ -89,7 +89,7 @@ function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): 
   }
 }
 
-/** Volumes that still hang on a node. Those of pods that only a drain moves are waited for at their node. */
+/** Waits for attached volumes. Those of pods that only a drain moves are awaited at their node. */
 function detached(view: PowerSituation): PowerFinding {
   const cluster = spoken(view)
   if (cluster === undefined) return NOTHING
@@ -154,7 +154,7 @@ function tierOfNode({ role }: PowerNode): Tier {
   return role === 'agent' ? 'workers' : 'servers'
 }
 
-/** Pods that a drain has still to move; with the whole cluster, storage clients are none of them. */
+/** Returns how many pods a drain has still to move; with the whole cluster, storage clients do not count. */
 function leftOn({ podsToMove, clientsToMove = 0 }: PowerNode, sparesClients: boolean): number | 'unknown' {
   return podsToMove === 'unknown' || !sparesClients ? podsToMove : podsToMove - clientsToMove
 }
@@ -184,7 +184,7 @@ function nodeDown(view: PowerSituation, node: PowerNode, tier: Tier): PowerFindi
   return inTurn([() => emptied(view, node, tier), () => stopped(view, node, tier)])
 }
 
-/** Nothing on it is left that could go elsewhere or lose anything: pods are gone, volumes are off it. */
+/** Empties a node before its shutdown: its pods are moved and its volumes are detached. */
 function emptied(view: PowerSituation, node: PowerNode, tier: Tier): PowerFinding {
   const cluster = spoken(view)
   if (cluster === undefined || isDown(node) || node.kube === 'absent' || node.kube !== 'ready') return NOTHING
@@ -312,12 +312,12 @@ function hostDown(view: PowerSituation, host: PowerHost, tier: Tier): PowerFindi
       : `${force ? 'take the power of' : 'shut'} the host ${name}${force ? '' : ' down'}`,
     awaits: 'the host to be off',
   })
-  // The hard way only a management controller knows; without one, the host is asked again and the rest goes on.
+  // Only a management controller can force it off; without one, croft asks the host again and continues.
   const forced = bmc === undefined || own ? undefined : step(true)
   return inTurn([() => emptyOfOthers(view, seen, tier), () => stepAndWait(view, step(false), name, 'stop', forced)])
 }
 
-/** Guests that this Power does not switch keep their host up: declared ones always, undeclared ones if it says so. */
+/** Guests outside this Power keep their host up: declared ones always, undeclared ones if configured. */
 function emptyOfOthers(view: PowerSituation, { name, guests }: ObservedPowerHost, tier: Tier): PowerFinding {
   const keep = (some: readonly string[], guard: string, why: string, allow: string): PowerFinding => {
     if (some.length === 0) return NOTHING

@@ -14,16 +14,16 @@ interface Blocker {
 
 const BLOCKER = {} as Blocker
 
-/** What one judgement has to say; several are put together into a decision. */
+/** The result of one judgement; several are merged into a decision. */
 export interface PowerFinding {
   readonly steps: readonly Step<'power'>[]
   readonly waits: readonly PowerWait[]
   readonly holds: readonly PowerHold[]
   readonly warnings: readonly string[]
   readonly machines: Readonly<Record<ResourceKey, 'off' | 'leave'>>
-  /** A deadline ran out and its choice is to go back. */
+  /** A deadline passed, and its choice is to go back. */
   readonly abort?: string
-  /** Later tiers do not start while there is one. */
+  /** Later tiers do not start while one exists. */
   readonly blockers: readonly Blocker[]
 }
 
@@ -46,7 +46,7 @@ export function merge(findings: readonly PowerFinding[]): PowerFinding {
   }
 }
 
-/** One after the other: the next is asked only when the one before has come to its end. */
+/** Runs stages in order: the next one only after the previous one has finished. */
 export function inTurn(stages: readonly (() => PowerFinding)[]): PowerFinding {
   const all: PowerFinding[] = []
   for (const stage of stages) {
@@ -57,7 +57,7 @@ export function inTurn(stages: readonly (() => PowerFinding)[]): PowerFinding {
   return merge(all)
 }
 
-/** What is awaited, by its tier, and by which deadline; and what is seen instead. */
+/** An awaited event with its tier and deadline, and what is observed instead. */
 type Awaited = {
   readonly tier: Tier
   readonly what: string
@@ -65,11 +65,11 @@ type Awaited = {
   readonly seen?: string
 } & (
   | { readonly deadline: Exclude<Deadline, 'start'> }
-  /** On the way up: without it nothing else can be done, so croft waits for it however late it is. */
+  /** On the way up nothing works without it, so croft waits for it beyond its deadline. */
   | { readonly deadline: 'start'; readonly essential?: true }
 )
 
-/** One step, and the wait until it has brought about what it is for; `forced` replaces it when the time is over. */
+/** One step, and the wait for its result; `forced` replaces it after the deadline. */
 export function stepAndWait(
   view: PowerSituation,
   step: Step<'power'>,
@@ -83,22 +83,22 @@ export function stepAndWait(
 }
 
 /**
- * Something is awaited. When its time is over the declared choice counts: `wait` goes on waiting, `abort` goes back, and
- * `force` performs the forced step, gives it the same time once more, and then goes on without it. On battery every
- * choice is `force`; on an empty one no deadline is longer than a few seconds.
+ * Waits for an event. After the deadline the declared choice applies: `wait` continues to wait, `abort` goes back, and
+ * `force` performs the forced step, waits as long again, and then continues without it. On battery every choice is
+ * `force`; on an empty one each deadline is at most a few seconds.
  */
 export function awaiting(view: PowerSituation, awaited: Awaited, forced?: Step<'power'>): PowerFinding {
   const { tier, what, awaits, deadline, seen } = awaited
   const essential = deadline === 'start' && awaited.essential === true
   const rule = view.spec.deadlines[deadline]
   const waitedMs = waited(view, tier, what, awaits)
-  // What is on the way up is not what empties the battery.
+  // A start does not drain the battery.
   const urgent = view.wanted.urgent !== 'no' && deadline !== 'start'
   const afterMs =
     urgent && view.wanted.urgent === 'low' ? Math.min(rule.afterMs, LIMITS.lowBatteryWaitMs) : rule.afterMs
   const choice = essential ? 'wait' : urgent ? 'force' : rule.choice
   const leftMs = Math.max(0, afterMs - waitedMs)
-  // On the way up there is nothing to go back to: what does not come is left behind.
+  // On the way up there is no way back: continue without what is late.
   const forces = choice === 'force' || (choice === 'abort' && deadline === 'start')
   const afterwards = forces ? 'force' : choice === 'abort' && view.wanted.state === 'off' ? 'abort' : 'wait'
   const wait: PowerWait = {
@@ -112,7 +112,7 @@ export function awaiting(view: PowerSituation, awaited: Awaited, forced?: Step<'
   }
   const still: PowerFinding = { ...NOTHING, waits: [wait], blockers: [BLOCKER] }
   if (waitedMs < afterMs) return still
-  // Without how long it has been by now: what is said twice in the same words is told once.
+  // Without the elapsed time: equal texts are reported once.
   const late = `${what}: ${awaits} was awaited for longer than ${Math.round(afterMs / 1000)} s`
   if (afterwards === 'abort') return { ...still, abort: late }
   if (afterwards === 'wait')

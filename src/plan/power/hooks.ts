@@ -3,7 +3,7 @@ import type { Step } from '../../model/step.ts'
 import { held, merge, NOTHING, type PowerFinding, stepAndWait } from './finding.ts'
 import type { PowerSituation } from './view.ts'
 
-/** Programs that a person wants run before a tier goes down, or after it came up. Each once for each change. */
+/** Returns the programs that a person wants before a tier goes down or after it came up, once per change. */
 export function hooksOf(view: PowerSituation, tier: Tier, when: 'off' | 'on'): PowerFinding {
   const { spec, observed, changing } = view
   if (!changing) return NOTHING

@@ -19,7 +19,7 @@ export function withPower(estate: Estate, looks: readonly PowerPlan[]): Estate {
   }
 }
 
-/** Machines that are to be off on request. */
+/** Returns machines that must be off on request. */
 export function goingOff(looks: readonly PowerPlan[]): ReadonlySet<ResourceKey> {
   return new Set(
     looks.flatMap(({ decision }) =>
@@ -28,7 +28,7 @@ export function goingOff(looks: readonly PowerPlan[]): ReadonlySet<ResourceKey> 
   )
 }
 
-/** `off-for-good`: not started either by its host when that boots, for there is something that must come before it. */
+/** `off-for-good`: its host must not start it at boot either, since other things must start before it. */
 type PowerCommand = 'on' | 'off' | 'off-for-good' | 'leave'
 
 function commandsOf({ declaration, decision, observed }: PowerPlan): readonly (readonly [string, PowerCommand])[] {

@@ -2,7 +2,7 @@ import type { PowerPlan } from '../../model/observed-power.ts'
 import type { Planner } from '../planner.ts'
 import { coordinatePower } from './coordinate.ts'
 
-/** What each Power needs next. */
+/** Plans the next steps of each Power. */
 export const planPowers: Planner<object, readonly PowerPlan[]> = function* ({ powers = [] }) {
   const looks: PowerPlan[] = []
   for (const power of powers) {

@@ -22,7 +22,7 @@ for (const [name, time, state] of TABLE) {
   test(`the schedule says ${state}: ${name}`, () => assert.equal(scheduledState(NIGHTS, at(time))?.state, state))
 }
 
-/** Zone, line that switches off, a moment, and when it was last said: the hour that is doubled or left out says it once. */
+/** Zone, switch-off line, time, and its last firing: in a doubled or skipped hour it fires once. */
 const CHANGES: readonly [string, string, string, string, string | undefined][] = [
   ['in autumn, before', 'Europe/Berlin', '30 2 * * *', '2026-10-25T02:29:00+02:00', undefined],
   ['in autumn, the first time', 'Europe/Berlin', '30 2 * * *', '2026-10-25T02:30:00+02:00', '2026-10-25T02:30+02:00'],
@@ -66,7 +66,7 @@ test('an exception is a local day, and the next word leaves it out', () => {
   assert.deepEqual(next, { state: 'on', atMs: at('2026-11-17T07:00:00+01:00') })
   const after = nextWord(quiet, at('2026-11-17T12:00:00+01:00'))
   assert.deepEqual(after, { state: 'on', atMs: at('2026-11-18T07:00:00+01:00') })
-  // Half past eleven in Berlin is the day before in New York: which day it is is said by the schedule's own zone.
+  // Half past eleven in Berlin is the day before in New York: the schedule's own zone decides the date.
   const far = { ...quiet, timeZone: 'America/New_York', except: ['2026-11-16'] }
   assert.equal(scheduledState(far, at('2026-11-17T00:00:00-05:00'))?.state, 'on')
 })

@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import type { PowerSchedule } from '../../model/power.ts'
 
-/** What the schedule said last, and when; undefined when it has said nothing within a year. */
+/** Returns the last state that the schedule set, and when, or undefined if none within a year. */
 export function scheduledState(
   schedule: PowerSchedule,
   nowMs: number,
@@ -11,7 +11,7 @@ export function scheduledState(
   return (off ?? 0) > (on ?? 0) ? { state: 'off', sinceMs: off ?? 0 } : { state: 'on', sinceMs: on ?? 0 }
 }
 
-/** When it speaks next, and what it will say. */
+/** Returns the schedule's next change and its time. */
 export function nextWord(
   schedule: PowerSchedule,
   nowMs: number,
@@ -28,13 +28,13 @@ function onEvery(schedule: PowerSchedule): PowerSchedule {
   return { ...schedule, except: [] }
 }
 
-/** How many exceptions in a row are looked past. */
+/** How many exceptions in a row are skipped. */
 const TRIES = 32
 
 function lastOf(lines: readonly string[], { timeZone, except }: PowerSchedule, nowMs: number): number | undefined {
   const found = lines.flatMap((line) => {
     const cron = new Cron(line, { timezone: timeZone, paused: true })
-    // The moment itself counts: who looks at 22:00:00 sees what was said then.
+    // Includes the moment itself: at 22:00:00 the schedule of 22:00 has fired.
     const runs = cron.previousRuns(TRIES, new Date(nowMs + 1_000))
     const kept = runs.map((run) => run.getTime()).filter((ms) => ms <= nowMs && !isExcepted(ms, timeZone, except))
     return kept.length === 0 ? [] : [Math.max(...kept)]

@@ -1,7 +1,7 @@
 import { merge, NOTHING, type PowerFinding } from './finding.ts'
 import { nodesOf, type PowerSituation, waited } from './view.ts'
 
-/** What is awaited of a node that may sleep. */
+/** The awaited event of an on-demand node. */
 export const IDLE = 'nothing to run'
 
 /** On-demand nodes that are on and idle: their time is counted. */

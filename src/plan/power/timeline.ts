@@ -156,7 +156,7 @@ function countUp(view: PowerSituation, tier: Tier): TierCount | undefined {
   }
 }
 
-/** Hypervisors that look after guests: where none does there is nothing to disarm, and no tier. */
+/** Returns hypervisors whose HA manages guests: without any the tier is empty. */
 function watched({ ha }: PowerSituation['observed']): PowerSituation['observed']['ha'] {
   return ha.filter(({ armed }) => armed !== 'none')
 }
@@ -167,7 +167,7 @@ function machinesIn({ observed }: PowerSituation, tier: 'machines' | 'infrastruc
 
 type Workload = Exclude<NonNullable<ReturnType<typeof spoken>>['workloads'], 'unknown'>[number]
 
-/** What a cluster that is gone has no pods of: a tier that cannot be seen any more went before its servers did. */
+/** Counts workloads while the API is gone: a tier that is no longer visible went down before its servers. */
 function workloadCount(
   view: PowerSituation,
   tier: Tier,

@@ -18,7 +18,7 @@ export function goUp(view: PowerSituation): PowerFinding {
   ])
 }
 
-/** Boxes that are to be on are woken all at once. To wake one that is on does nothing. */
+/** Starts all boxes that must be on at once. Starting a running one does nothing. */
 function hosts(view: PowerSituation): PowerFinding {
   const { spec, targets } = view
   const wanted = spec.hosts.filter(({ name }) => !targets.hosts.has(name))
@@ -65,7 +65,7 @@ function infrastructure(view: PowerSituation): PowerFinding {
   ])
 }
 
-/** All others at once: a worker waits for its servers by itself, and so the longest boot alone counts. */
+/** Starts all others at once: a worker waits for its servers by itself, so only the longest boot counts. */
 function machines(view: PowerSituation): PowerFinding {
   const { observed, targets } = view
   const roles = new Map(nodesOf(view).flatMap((node) => (node.machine === undefined ? [] : [[node.machine, node]])))
@@ -83,7 +83,7 @@ function startMachine(name: string, of: Pick<Step<'power'>, 'tier' | 'machine' |
   return { about: 'power', verb: 'start-machine', lane: 'rest', summary: `start ${name}`, awaits: 'it to be on', ...of }
 }
 
-/** Guests that HA watches are started by now: it may look after them again. */
+/** Arms HA again, since its guests are started by now. */
 function armed(view: PowerSituation): PowerFinding {
   const { spec, observed, targets } = view
   if (!spec.ha || targets.nodes.size > targets.asleep.size || targets.machines.size > 0) return NOTHING
@@ -112,7 +112,7 @@ function machineOf(view: PowerSituation, name: string): string | undefined {
   return nodesOf(view).find((node) => node.name === name)?.machine
 }
 
-/** Only what we put down is brought up: without a mark of ours, and without an order, there is nothing to do here. */
+/** Brings up only what croft put down: without a mark of croft and without an order it does nothing. */
 function cluster(view: PowerSituation): PowerFinding {
   if (!view.changing && !hasMarks(view)) return NOTHING
   return inTurn([
@@ -126,14 +126,14 @@ function cluster(view: PowerSituation): PowerFinding {
   ])
 }
 
-/** Is anything of our doing left in the cluster? */
+/** Reports whether croft's marks are left in the cluster. */
 export function hasMarks(view: PowerSituation): boolean {
   const workloads = spoken(view)?.workloads ?? 'unknown'
   const some = workloads !== 'unknown' && workloads.some(({ remembered }) => remembered !== undefined)
   return some || nodesOf(view).some((node) => node.mark !== undefined && !view.targets.nodes.has(node.name))
 }
 
-/** A node on which K3s was stopped for this does not start it by itself, also not after a boot. To start it twice does no harm. */
+/** Starts K3s on nodes where it was stopped for this: it does not start at boot. Idempotent. */
 function started(view: PowerSituation): PowerFinding {
   const stopped = wantedNodes(view).filter(({ power, k3s }) => power === 'on' && k3s === 'stopped')
   return {
@@ -183,7 +183,7 @@ interface Instead {
   readonly seen: string | undefined
 }
 
-/** The first declared HealthCheck that has not passed, or has not answered yet. */
+/** Returns the first declared HealthCheck that has not passed yet. */
 function failingCheck({ spec, observed }: PowerSituation, sort: 'dns' | 'storage'): Instead | undefined {
   const name = spec.checks[sort].find((one) => observed.checks[one]?.passed !== 'yes')
   return name === undefined ? undefined : { what: `the check ${name}`, seen: observed.checks[name]?.output }
@@ -193,7 +193,7 @@ function missing(view: PowerSituation, tier: 'dns' | 'storage', awaits: string, 
   return awaiting(view, { tier, what, awaits, deadline: 'start', ...(seen === undefined ? {} : { seen }) })
 }
 
-/** Our taint off, and uncordoned what we cordoned: exactly that, as our mark says. */
+/** Removes our taint, and uncordons exactly the nodes that our mark says we cordoned. */
 function freed(view: PowerSituation): PowerFinding {
   const nodes = wantedNodes(view)
   const steps = nodes
@@ -210,7 +210,7 @@ function freed(view: PowerSituation): PowerFinding {
       }
       return stepAndWait(view, step, name, 'start')
     })
-  // One that never joined is not ours to wait for: its cluster lets it in.
+  // A node that never joined is not awaited here: its cluster joins it.
   const missing = nodes.filter(({ kube, back }) => kube !== 'absent' && (kube !== 'ready' || !back))
   const waits = missing.map(({ name }) =>
     awaiting(view, { tier: 'nodes', what: name, awaits: 'the node to be Ready', deadline: 'start' }),

@@ -9,7 +9,7 @@ import type {
 import type { PowerHost, PowerSpec, Tier } from '../../model/power.ts'
 import type { WantedPower } from './wanted.ts'
 
-/** Everything that a judgement may look at. */
+/** The inputs of a power judgement. */
 export interface PowerSituation {
   readonly spec: PowerSpec
   readonly observed: ObservedPower
@@ -41,12 +41,12 @@ export function nodesOf({ observed }: PowerSituation): readonly PowerNode[] {
   return observed.cluster?.nodes ?? []
 }
 
-/** What the cluster says, where it can say anything. */
+/** Returns the cluster if its API answers. */
 export function spoken({ observed }: PowerSituation): ClusterPower | undefined {
   return observed.cluster?.api === 'yes' ? observed.cluster : undefined
 }
 
-/** Does anything on it still run? */
+/** Reports whether nothing runs on it any longer. */
 export function isDown(node: PowerNode): boolean {
   if (node.power === 'off') return true
   return node.machine === undefined && (node.k3s === 'stopped' || node.k3s === 'absent')

@@ -10,7 +10,7 @@ type Planner = typeof coordinatePower
 
 const SEEDS = 250
 
-/** Off and on at random times, with crashes, lost power and an API that comes and goes; then on, in peace. */
+/** Switches off and on at random times, with crashes, lost power and API outages; then on, without faults. */
 function walk(seed: number, plan: Planner): readonly string[] {
   const random = seededRandom(seed)
   const world = createSmallWorld(plan, specWith(), random)

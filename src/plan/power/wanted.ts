@@ -3,7 +3,7 @@ import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
 import type { PowerDone, PowerHost, PowerRequests, PowerSpec, UpsSpec } from '../../model/power.ts'
 import { scheduledState } from './schedule.ts'
 
-/** Which state is wanted, by whose word. */
+/** The wanted state, and who wants it. */
 export interface WantedPower {
   readonly state: 'on' | 'off'
   /** The moment since which it is wanted: names this change of state. 0: it was never otherwise. */
@@ -11,7 +11,7 @@ export interface WantedPower {
   readonly why: string
   readonly source: 'git' | 'schedule' | 'person' | 'ups' | 'abort'
   readonly ignoreHolds: boolean
-  /** Hosts that their UPS takes off one after the other, while the rest stays on. */
+  /** Hosts that their UPS shuts down one after the other, while the rest stays on. */
   readonly shed: ReadonlySet<string>
   /** Hosts that croft does not wake now, with the reason where no person would expect it. */
   readonly unwoken: ReadonlyMap<string, string | undefined>
@@ -115,7 +115,7 @@ function shedHosts(
 ): ReadonlySet<string> {
   const off = new Set(hosts.filter(({ power }) => power === 'off').map(({ name }) => name))
   const going = spec.hosts.filter((host) => host.level <= reached(host))
-  // With croft's own box, or the one whose NUT server speaks for a UPS, the last chance goes to switch the others off.
+  // When croft's own host or one with a UPS's NUT server goes, this is the last chance to switch off the others.
   const isLastChance = ({ fedBy = '' }: PowerHost) => going.some(({ own, tells }) => own || tells.includes(fedBy))
   return new Set(
     spec.hosts

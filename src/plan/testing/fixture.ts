@@ -55,7 +55,7 @@ export function machine(
   }
 }
 
-/** A guest as a close look shows it. `of`: the resource whose mark it carries. */
+/** A guest as a close look shows it. `of`: the resource that its mark names. */
 export function guest(
   id: number,
   more: {

@@ -23,7 +23,7 @@ const vm = (name: string, ...v4: readonly string[]) => ({
   },
 })
 
-/** What is refused, by key. */
+/** Returns the refused entries by key. */
 function refused(given: {
   readonly declared: readonly ReturnType<typeof vm>[]
   readonly making?: readonly string[]

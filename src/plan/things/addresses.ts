@@ -22,7 +22,7 @@ export function newWithAddress(plan: Plan, estate: Estate): readonly Resource[] 
   return estate.resources.filter(({ key, desired }) => making.has(key) && fixedAddresses(desired).length > 0)
 }
 
-/** Which guest has which address, by what they are configured with and by what their agents say. */
+/** Returns which guest has which address, by its configuration and its agent. */
 export function addressesInUse(worlds: Iterable<World>): ReadonlyMap<string, ObservedResource> {
   const used = new Map<string, ObservedResource>()
   for (const world of worlds)
@@ -56,7 +56,7 @@ export function refuseTakenAddresses(
       const there = used.get(address)
       const other = (declared.get(address) ?? []).find((one) => one !== key && (!made.has(one) || one < key))
       const isOwn = there?.mark?.uid === uid && (again.has(key) || isStoppedElsewhere(there, connection))
-      // The one that is replaced answers until it is gone.
+      // A replaced machine answers until it is gone.
       const answers = isOwn && again.has(key) ? undefined : answering(address, desired, near)
       const who =
         there === undefined || isOwn ? (placeOf(places.get(address), key) ?? other ?? answers) : describe(there)
@@ -74,7 +74,7 @@ export function refuseTakenAddresses(
   return { ...plan, entries: plan.entries.map((one) => ({ ...one, action: refused.get(one.key) ?? one.action })) }
 }
 
-/** The same machine at the place that its declaration has left: it stays, shut down, until the new one is Ready. */
+/** Reports whether it is the same machine at its former place, where it stays shut down until the new one is Ready. */
 function isStoppedElsewhere({ connection, power, close }: ObservedResource, here: string): boolean {
   return connection !== here && (close?.power ?? power) === 'stopped'
 }
@@ -131,12 +131,12 @@ function ownAddresses({ connections, clusters = [] }: Estate): ReadonlyMap<strin
 
 const CONFIG = /^(?:ipconfig|net)\d+$/
 
-/** The addresses that a guest is configured with, then those that its agent tells. */
+/** Returns the addresses in a guest's configuration, then those that its agent reports. */
 export function addressesOf(observed: ObservedResource): readonly string[] {
   return distinct([...configuredAddresses(observed), ...(observed.close?.addresses ?? [])])
 }
 
-/** The addresses that the hypervisor hands to a guest: what runs inside has no say in them. */
+/** Returns the addresses that the hypervisor assigns to a guest, regardless of the system inside. */
 export function configuredAddresses({ close }: ObservedResource): readonly string[] {
   const configured = Object.entries(close?.config ?? {}).flatMap(([name, value]) =>
     CONFIG.test(name) && typeof value === 'string' ? inOptions(value) : [],
@@ -161,7 +161,7 @@ function inNetworkConfig(tree: Tree | undefined): readonly string[] {
   })
 }
 
-/** Without their prefix, each once; what is no address (`dhcp`, `auto`) is left out. */
+/** Returns the distinct addresses without their prefix; other values (`dhcp`, `auto`) are dropped. */
 function distinct(given: readonly (string | undefined)[]): readonly string[] {
   return [...new Set(given.flatMap((one) => (one === undefined ? [] : [one.split('/')[0] ?? ''])))].filter(
     (address) => isIP(address) !== 0,

@@ -5,8 +5,8 @@ import type { MachineOrder } from '../clusters/membership.ts'
 import type { World } from './world.ts'
 
 /**
- * Was it made as it is declared now, with nothing left to do after its creation? Then it need not be read first. What
- * others wait to hear of it, or a cluster wants of it, is decided on a closer look. Pure.
+ * Reports whether a thing was created as it is declared now, with no step left: then it need not be read first. If
+ * others wait for its readiness, or a cluster needs it, a closer look decides. Pure.
  */
 export function isAsMade(
   {

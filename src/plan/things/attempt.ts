@@ -2,8 +2,8 @@ import type { CreationAttempt, ResourceRecord } from '../../model/record.ts'
 import { isGuest } from '../../model/resource.ts'
 
 /**
- * The creation that is still open. A record that an earlier croft wrote has none if its guest was ever seen; else its
- * creation is open since the record began.
+ * Returns the open creation. If an earlier croft wrote the record, there is none if the guest was ever seen; otherwise
+ * its creation is open since the record's creation.
  */
 export function attemptOf(record: ResourceRecord | undefined): CreationAttempt | undefined {
   if (record?.attempt !== undefined) return record.attempt

@@ -23,7 +23,7 @@ import { neverFits } from './placement/room.ts'
 import { clearing, remainsOf, tool } from './remains.ts'
 import { isRetried, type Ledger, type World } from './world.ts'
 
-/** Everything that the next action for one resource depends on. */
+/** The inputs for the next action of one resource. */
 export interface Situation {
   readonly resource: Resource
   readonly identity: ThingIdentity
@@ -35,14 +35,14 @@ export interface Situation {
   /** Id to create it under, when it needs one. */
   readonly allocatedId: string | undefined
   readonly nowMs: number
-  /** What the coordinator of its cluster wants of it. */
+  /** The coordinator's order for it. */
   readonly order?: MachineOrder
 }
 
 const LOOK_SOON_MS = 1_000
 const LOOK_LATER_MS = 10_000
 
-/** What to do next for one declared resource, before the guards have their say. Pure. */
+/** Decides the next action for one declared resource, before the guards. Pure. */
 export function decide(situation: Situation): Action {
   return (
     notSeen(situation) ??
@@ -127,9 +127,9 @@ function decideByIdentity(situation: Situation): Action {
 }
 
 /**
- * A guest that shows nothing but its lock, or not even that, and that no task works on. If our creation of it is still open, it broke
- * off, most likely with the power of its host: the plan clears it away where that is possible, and creates it again. If the guest was seen
- * whole before, its disks hold its data, and only a person may decide about them.
+ * A guest that shows at most its lock, without a task. If our creation of it is still open, that broke off, most likely
+ * with its host's power: the plan deletes the remains if possible, and creates it again. If the guest was seen whole
+ * before, its disks hold its data, and only a person may decide about them.
  */
 function abandoned({ resource, rules, world, ledger }: Situation, observed: ObservedResource): Action | undefined {
   const { externalId, host, lock } = observed
@@ -142,7 +142,7 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
   if (busy || !online) return undefined
-  // A survey asks for guests and tasks apart: a creation that ended between the two still shows its lock, and is whole.
+  // A survey reads guests and tasks separately: a creation that ended in between still shows its lock, and is whole.
   if (observed.close === undefined || observed.close.atMs < (world.survey?.atMs ?? 0))
     return detailsNeeded(observed, 'config')
   if (lost)
@@ -270,12 +270,12 @@ function keep(situation: Situation, observed: ObservedResource): Action {
   }
 }
 
-/** A setting that is there may be about to name something that is not; a machine is not held up by its image. */
+/** Reports whether an existing thing waits for its needs, as a setting that may name a missing thing does. */
 export function heedsNeeds({ desired: { type } }: Resource): boolean {
   return type === 'setting' || type === 'item' || type === 'object'
 }
 
-/** What the coordinator of a cluster wants of a machine comes before what its own declaration says. */
+/** A coordinator's order for a machine overrides the machine's own declaration. */
 function obey(situation: Situation, observed: ObservedResource, { order, reason }: MachineOrder): Action {
   const { resource, rules, world } = situation
   if (observed.close?.power === undefined) return detailsNeeded(observed, 'power')
@@ -292,8 +292,8 @@ function obey(situation: Situation, observed: ObservedResource, { order, reason 
 }
 
 /**
- * Plans the creation of the new one in a world without the old one. What refuses that creation or makes it wait comes before the
- * first deletion: after it there would be neither.
+ * Plans the new thing's creation in a world without the old one. A refusal or wait of that creation must come before
+ * the first deletion: afterwards neither thing would exist.
  */
 function replace(situation: Situation, observed: ObservedResource, changes: readonly Change[], reason: string): Action {
   const { resource, rules, ledger } = situation
@@ -477,13 +477,13 @@ function powerIsHearsay(changes: readonly Change[], observed: ObservedResource):
   return observed.close?.power === undefined && changes.some(({ path }) => path === 'power' || path === 'host')
 }
 
-/** A new guest has no status in the survey yet: without a question it would be left alone until it has. */
+/** A new guest has no status in the survey yet: read it, or it would be ignored until then. */
 function powerIsUnknown({ desired }: Resource, observed: ObservedResource): boolean {
   return guestIn(desired)?.power !== undefined && observed.power === 'unknown' && observed.close?.power === undefined
 }
 
 function notListed({ resource, rules, unmet }: Situation): Action {
-  // The tokens of a user, the subnets of a vnet: there is no such list before what it belongs to is there.
+  // The tokens of a user, the subnets of a vnet: their list does not exist before their owner.
   const { desired } = resource
   const within = desired.type === 'setting' ? Object.keys(desired.setting.scope ?? {}) : []
   if (unmet.length > 0 && within.length > 0) return waitsFor(unmet)

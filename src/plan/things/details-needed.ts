@@ -1,7 +1,7 @@
 import type { Action } from '../../model/plan.ts'
 import type { ObservedResource } from '../../model/resource.ts'
 
-/** Nothing is decided about a guest that was seen from afar only: this says what must be read of it first. */
+/** Returns what must be read of a guest first: nothing is decided on a survey alone. */
 export function detailsNeeded({ externalId, host }: ObservedResource, look: 'config' | 'power'): Action {
   return {
     do: 'wait',

@@ -37,7 +37,7 @@ const user = (name: string, id: string, more: Partial<Resource> = {}): Resource 
 const known = (of: Resource, externalId: string, more: Partial<ResourceRecord> = {}) =>
   recordOf(of, { type: 'setting', list: '/users', externalId, made: true, seenMs: 1, status: 'Ready', ...more })
 
-/** The records after it, as `key id made`, with `*` where the store has to be told. */
+/** Returns the records afterwards as `key id made`, with `*` if the store must be updated. */
 function after(
   resources: readonly Resource[],
   records: readonly ResourceRecord[],

@@ -8,14 +8,14 @@ import { onItsSystem, saidGone } from './systems.ts'
 import { isUnread } from './unread.ts'
 import type { Ledger, World } from './world.ts'
 
-/** The records as the plan goes by them, and what of that the store does not have yet. */
+/** The records as the plan uses them, and the changes that the store lacks. */
 export interface Holdings {
   readonly ledger: Ledger
   readonly changed: readonly ResourceRecord[]
   readonly dropped: readonly ResourceKey[]
 }
 
-/** Which key claims each listed thing: by list and id, then by connection. */
+/** The key that claims each listed thing, by list and id, then by connection. */
 export type PlaceClaims = ReadonlyMap<string, ReadonlyMap<string, ResourceKey>>
 
 export function claimsIn(resources: readonly Resource[], rulesOf: ReadonlyMap<string, Rules>): PlaceClaims {
@@ -137,8 +137,8 @@ function hasLeft(
 }
 
 /**
- * What belongs to a guest is in another list when the guest moves to another host, a file of a shared storage is in those of all
- * its hosts, and an object is in one for each version of its API.
+ * Reports whether it can be in several lists: a guest's setting changes its list when the guest moves, a file of a
+ * shared storage is in the lists of all its hosts, and an object is in one per version of its API.
  */
 function isInSeveralLists({ desired }: Resource): boolean {
   if (desired.type !== 'setting') return true

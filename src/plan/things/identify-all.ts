@@ -20,7 +20,7 @@ export interface Identified {
   readonly allocatedId: string | undefined
 }
 
-/** Which thing each resource is, and under which id it would be made if it is not there. */
+/** Returns the thing of each resource, and the id for its creation if it does not exist. */
 export function identifyAll(input: IdentifyInput): ReadonlyMap<ResourceKey, Identified> {
   const renamed = renames(input.estate, input.worlds, input.ledger)
   const identities = new Map<ResourceKey, Identified>()
@@ -68,9 +68,9 @@ function setOf(sets: Map<string, Set<string>>, name: string): Set<string> {
 }
 
 /**
- * Chooses the external id for each resource that needs one, before any call is made. The same inputs give the same
- * choice, and what was chosen once stays: an id in an intention or a record is used again, so that a repeated create
- * meets its own earlier attempt instead of making a twin.
+ * Chooses the external id for each resource that needs one, before any call. The same inputs give the same choice, and
+ * a choice stays: the id of an intention or a record is reused, so that a repeated create meets its own earlier attempt
+ * instead of creating a duplicate.
  */
 export function allocateIds(
   keys: readonly ResourceKey[],

@@ -9,27 +9,27 @@ import { attemptOf } from './attempt.ts'
 import { isHeldAt, isSameGuest } from './births.ts'
 import type { Ledger, World } from './world.ts'
 
-/** Which thing in the world a resource is, if any. */
+/** The thing in the world that a resource is, if any. */
 export type ThingIdentity =
-  /** Ours, by its mark (or, for a listed thing, by its name: those cannot be marked). */
+  /** Ours, by its mark (or, for a listed thing, by its name: listed things cannot be marked). */
   | { readonly is: 'ours'; readonly observed: ObservedResource }
-  /** There, not made by us, and a person asked us to take it over. */
+  /** It exists, croft did not create it, and a person asked to adopt it. */
   | { readonly is: 'adoptable'; readonly observed: ObservedResource }
   /** The declared id belongs to something that is not ours to touch. */
   | { readonly is: 'foreign'; readonly observed: ObservedResource; readonly births?: Births }
   /** Being made, or left half made, under the id that is ours or that we claim: it shows at most a lock. */
   | { readonly is: 'forming'; readonly observed: ObservedResource }
-  /** Under the id that is ours or that we claim, and its tags do not say whose it is: its description may. */
+  /** It has our id or the claimed one, and its tags name no owner: its description may. */
   | { readonly is: 'unread'; readonly observed: ObservedResource }
-  /** Several guests carry our mark and nothing tells which is the one. */
+  /** Several guests have our mark, and nothing tells which is the original. */
   | { readonly is: 'ambiguous'; readonly resources: readonly ObservedResource[] }
   | { readonly is: 'absent' }
-  /** Cannot be known in this pass. */
+  /** Unknown in this pass. */
   | { readonly is: 'unknown' }
 
 /**
- * Finds the thing that a resource is. Never by name: names are not unique, and a guest has none while it is being
- * cloned. The mark decides, then the id that was written down before the call that used it.
+ * Finds the thing of a resource. Never by name: names are not unique, and a guest has none while it is cloned. The mark
+ * decides, then the id that was recorded before the call that used it.
  */
 export function identify(resource: Resource, rules: Rules, world: World, ledger: Ledger): ThingIdentity {
   if (world.survey === undefined) return { is: 'unknown' }
@@ -57,17 +57,17 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   const marked = world.marked.get(resource.uid) ?? []
   const ours = marked.filter((observed) => isOfOurEstate(observed, resource))
   const [others] = marked.filter((observed) => !isOfOurEstate(observed, resource))
-  // Another estate of the same name declares the same: two must not keep one thing, nor make a second beside it.
+  // Another estate of the same name declares the same thing: two must not manage it, nor create a second one.
   if (ours.length === 0 && others !== undefined) return { is: 'foreign', observed: others }
   if (ours.length === 1 && ours[0] !== undefined) return { is: 'ours', observed: ours[0] }
   if (ours.length > 1) {
     const known = ours.find((s) => s.externalId === (intended ?? recorded ?? declaredId))
     if (known !== undefined) return { is: 'ours', observed: known }
-    // A copy has the tags of what it was copied from; its description tells that it is one.
+    // A copy has its source's tags; only its description shows that it is a copy.
     const unread = ours.find((s) => s.close === undefined)
     return unread === undefined ? { is: 'ambiguous', resources: ours } : { is: 'unread', observed: unread }
   }
-  // Also the recorded one: a creation may have ended after the survey that still shows it without its mark.
+  // Check the recorded id too: a creation may have ended after a survey that shows it without its mark.
   const begun = intended ?? recorded
   const forming = begun === undefined ? undefined : world.guests.get(begun)
   // Either our creation of it is open, or it was whole before: both show by the record alone.

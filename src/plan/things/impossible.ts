@@ -2,7 +2,7 @@ import type { Action } from '../../model/plan.ts'
 import type { Change, ObservedResource, Resource, Survey } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 
-/** A change that cannot be made holds up all of them: half of what is declared is not what was declared. */
+/** An impossible change blocks all changes of the resource: half of a declaration is not what was declared. */
 export function blocked({ key, policy }: Resource, changes: readonly Change[]): Action | undefined {
   // A read-only policy shows the difference instead.
   if (policy.manage === 'observe') return undefined
@@ -13,7 +13,7 @@ export function blocked({ key, policy }: Resource, changes: readonly Change[]): 
   return { do: 'refuse', guard: 'impossible', reason: `${key}: ${reason}`, allow: first.allow }
 }
 
-/** Changes for which its host lacks something, as it does for a new thing. */
+/** Returns changes that its host cannot support, as for a new thing. */
 export function unfit(
   resource: Resource,
   observed: ObservedResource,
@@ -28,7 +28,7 @@ export function unfit(
     : { do: 'refuse', guard: 'placement', reason: first.message, allow: first.allow }
 }
 
-/** No permission to replace a machine is permission to destroy what is on its data disks. */
+/** A permission to replace a machine does not permit to destroy the data on its disks. */
 export function dataAtStake(
   { key }: Resource,
   { externalId, host }: ObservedResource,
@@ -43,7 +43,7 @@ export function dataAtStake(
   }
 }
 
-/** Which changes only a new thing can have. */
+/** Names the changes that need a new thing. */
 export function notInPlace(changes: readonly Change[]): string {
   const fields = changes.filter(({ effect }) => effect === 'replace').map(fieldOf)
   return `${fields.join(', ')} cannot be changed in place`

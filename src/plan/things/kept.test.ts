@@ -11,7 +11,7 @@ import { fixedAddresses } from './addresses.ts'
 import { isKept, keptIn } from './kept.ts'
 import { observedWorld, type World } from './world.ts'
 
-/** A small site, as its manifests say it at one moment. */
+/** A small site, as declared at one moment. */
 interface Site {
   /** Last number of the end of the range. */
   readonly to: number
@@ -171,7 +171,7 @@ test('a machine does not keep what a manifest gives to something else, or that i
   assert.notDeepEqual(now({ ...FIRST, stated: { m2: 50 } }, '10.0.0.50'), ['10.0.0.50'], 'another machine states it')
 })
 
-/** Two Proxmox hosts that stand alone, both called pve. */
+/** Two standalone Proxmox hosts, both called pve. */
 function twinHosts(agents: number): Estate {
   const fingerprint = Array.from({ length: 32 }, () => 'AA').join(':')
   const bindings = { networks: { lan: { bridge: 'vmbr0' } }, storages: { files: 'local' } }
@@ -233,7 +233,7 @@ test('agents on hosts of one name stay each on the connection of their own, by w
     'Machine/a-3': 'a',
     'Machine/a-4': 'b',
   })
-  // Where they are is not where a fresh link would put them.
+  // Their places differ from those that a fresh link would choose.
   const where: Readonly<Record<string, string>> = {
     'Machine/a-1': 'b',
     'Machine/a-2': 'b',

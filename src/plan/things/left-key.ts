@@ -7,7 +7,7 @@ export function leftKey(key: ResourceKey, connection: string, externalId: string
   return `${claimantOf(key)}${LEFT}${connection}/${externalId}`
 }
 
-/** The key that claimed a place before it was left; any other key is its own. */
+/** Returns the key that formerly claimed a place, or the key itself. */
 export function claimantOf(key: ResourceKey): ResourceKey {
   const at = key.indexOf(LEFT)
   return at === -1 ? key : key.slice(0, at)

@@ -1,14 +1,14 @@
 import type { ResourceKey } from '../../model/declaration.ts'
 
-/** One thing and what must come before it. */
+/** A thing and its prerequisites. */
 export interface Ordered {
   readonly key: ResourceKey
   readonly needs: readonly ResourceKey[]
 }
 
 /**
- * Puts what is needed before what needs it; within one rank the order is by key, so that the same input always gives
- * the same plan. Members of a cycle come last and are named, since none of them can ever be first.
+ * Sorts needs before their dependents; within one rank by key, so that the same input gives the same plan. Members of a
+ * cycle come last and are named, since none of them can be first.
  */
 export function inOrder<T extends Ordered>(
   items: readonly T[],

@@ -26,19 +26,19 @@ import { type Suspicion, suspect } from './suspicion.ts'
 import { doubtOf } from './systems.ts'
 import type { World } from './world.ts'
 
-/** The part of a plan about things, before the guards, with what it was decided on. */
+/** The plan's part about things, before the guards, with its inputs. */
 export interface Things {
   readonly guarded: readonly Guarded[]
   readonly context: GuardContext
   readonly notes: readonly ConnectionNote[]
-  /** So that a closer look at a few things need not decide about all of them again. */
+  /** Kept so that close looks at a few things need not decide about all again. */
   readonly estate: Estate
   readonly sorted: { readonly sorted: readonly Resource[]; readonly cycle: readonly ResourceKey[] }
   readonly decided: ReadonlyMap<ResourceKey, Decided>
   readonly removals: ReadonlyMap<World, readonly Removal[]>
 }
 
-/** What is decided before: clusters, and the same part before more was read of some things. */
+/** Earlier results: clusters, and this same part before some things were read. */
 interface Before {
   readonly clusters: readonly ClusterPlan[]
   readonly things: Things | undefined
@@ -104,7 +104,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       continue
     }
     const identified = identities.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
-    // The image of a machine that is there is declared again once the machine is gone: to wait for it would be for ever.
+    // Once the machine is gone its image is declared again: do not wait for it forever.
     const isThere = identified.identity.is === 'ours'
     const unmet = [
       ...resource.needs.filter((need) => !ready(need, resource) && !(isThere && !declared.has(need))),
@@ -232,14 +232,14 @@ function stillHolds(resource: Resource, before: Decided, now: Omit<Decided, 'gua
   )
 }
 
-/** A restart that is still to come is the rest of a change that was made before, mostly by us. */
+/** A pending restart completes an earlier change, mostly croft's own. */
 function onlyPending(action: Action): boolean {
   return 'changes' in action && action.changes.length > 0 && action.changes.every(({ path }) => path === 'restart')
 }
 
 /**
- * Our own work on a machine that is as declared: the image of its first boot is taken away again. And a secret that
- * changed behind its reference was moved by its owner, not by the world.
+ * croft's own work on a machine that is as declared: it deletes the image of the first boot. A secret that changed
+ * behind its reference was changed by its owner, so it is no drift.
  */
 function isHousekeeping(action: Action): boolean {
   return (
@@ -249,7 +249,7 @@ function isHousekeeping(action: Action): boolean {
   )
 }
 
-/** Asked once for each thing: thousands of objects may need the same hundred. */
+/** Computed once per thing: thousands of objects may share the same hundred needs. */
 function readiness(
   input: PlanInput,
   clusters: readonly ClusterPlan[],
@@ -286,7 +286,7 @@ function isReady(
   said: boolean,
 ): boolean {
   const { estate, ledger } = input
-  // Of a cluster its API is enough: a network that comes as an add-on is what its nodes wait for themselves.
+  // A cluster is ready enough with its API: a network add-on is what its nodes wait for.
   const cluster = clusters.find(({ declaration }) => declaration.key === need)
   if (cluster !== undefined) {
     const { name, policy } = cluster.declaration
@@ -297,22 +297,21 @@ function isReady(
   if (identified === undefined) return !estate.unreadable.includes(need)
   if (identified.identity.is !== 'ours') return false
   const { observed } = identified.identity
-  // Who says that it depends on something means that this works; and what `readyWhen` says of itself is in its record.
+  // An explicit dependency requires that it works; the result of `readyWhen` is in its record.
   if ((said || resourceOf(need)?.policy.readyWhen !== undefined) && !isRecordedReady(need, ledger)) return false
   if (observed.list !== undefined) {
     if (ledger.intentions.has(need)) return false
-    // A file that is there and is not the declared one must not become anybody's disk, nor a host's half-done item
-    // anybody's ground.
+    // A file with wrong content must not become a disk, nor a half-done item a base for others.
     const resource =
       observed.type === 'file' || observed.type === 'item' || observed.type === 'object' ? resourceOf(need) : undefined
     const rules = resource === undefined ? undefined : input.rules.get(resource.driver)
     if (resource === undefined || rules === undefined) return true
-    // Helm runs what comes after a chart when its objects are there, whether or not they work yet.
+    // Helm runs post-install hooks once its objects exist, healthy or not.
     const presence = isPostHook(by) && !isPostHook(resource)
     if (observed.type === 'object' && !presence && !rules.readiness(resource, observed).ready) return false
     return rules.diff(resource, observed, ledger.records.get(need)?.details).length === 0
   }
-  // A setting about a guest needs it to be there, whether or not it has come up.
+  // A setting of a guest needs the guest to exist, not to be up.
   if (by.desired.type === 'setting') return observed.lock === undefined && !ledger.intentions.has(need)
   return isRecordedReady(need, ledger)
 }
@@ -403,7 +402,7 @@ function countBy(
   return counts
 }
 
-/** Machines that are to be destroyed, now or after a wait. */
+/** Returns machines to destroy, now or after a wait. */
 function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): readonly string[] {
   const going = leaving.filter(
     ({ type, deletion, proof }) => isGuest(type) && deletion === 'Delete' && proof !== undefined,
@@ -427,7 +426,7 @@ function unseen(connection: string, refusal: Refusal, { connections }: Pick<Esta
   }
 }
 
-/** A replacement is planned as a creation: it waits for what the new one needs. */
+/** A replacement is planned as a creation: it waits for the new one's needs. */
 function isReplaced({ guarded: { entry } }: Decided): boolean {
   const { action } = entry
   const doing = action.do === 'hold' ? action.held : action.do === 'wait' ? action.next : action

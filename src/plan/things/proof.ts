@@ -21,9 +21,9 @@ export function proofOf(
   return commit === undefined ? undefined : { by: 'commit', commit }
 }
 
-/** Has anybody declared it, or is the record only a note of something that was seen? */
+/** Reports whether it was ever declared, or the record is only about an observed thing. */
 export function wasDeclared({ declaredBy, generation }: Pick<ResourceRecord, 'declaredBy' | 'generation'>): boolean {
-  // Records did not always say who; one of something that was only seen has never had a generation.
+  // Older records lack the source; a record of an observed thing never had a generation.
   return declaredBy !== undefined || generation !== ''
 }
 

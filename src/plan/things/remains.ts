@@ -8,8 +8,8 @@ import type { Ledger, World } from './world.ts'
 const LOOK_SOON_MS = 1_000
 
 /**
- * What an open creation under this very id has left behind, to be cleared away first: only what has come into being since.
- * If the guest was seen whole, its disks are its data: then nothing is cleared and nothing is made beside them.
+ * Returns leftovers of an open creation with this id, to delete first: only those that appeared since. If the guest was
+ * seen whole, its disks are its data: then nothing is deleted or created beside them.
  */
 export function remainsOf(
   resource: Resource,
@@ -58,7 +58,7 @@ function madeSince(thing: ObservedResource, sinceMs: number): boolean {
   return typeof seconds === 'number' && seconds * 1000 >= sinceMs - CLOCK_SLACK_MS
 }
 
-/** Only root may lift a lock. A guest that was never finished names no volumes: they stay, and croft finds them by their id. */
+/** Returns the command that clears it, since only root may lift a lock. croft finds its volumes by their id later. */
 export function clearing(observed: ObservedResource): string {
   const { externalId, lock } = observed
   const command = tool(observed)

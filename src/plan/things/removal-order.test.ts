@@ -59,7 +59,7 @@ test('what depends on another leaves first, on whichever connection it is', () =
   ])
   assert.deepEqual(words(db, web), ['waits until Machine/web is gone', 'delete'])
   assert.deepEqual(words(db), ['delete'])
-  // Of an owner with parts each part waits.
+  // If an owner has parts, each part waits.
   assert.deepEqual(words(ordered('Image/noble@cow'), ordered('Machine/a', ['Image/noble'])), [
     'waits until Machine/a is gone',
     'delete',

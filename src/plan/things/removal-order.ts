@@ -10,9 +10,9 @@ export interface DecidedRemoval {
 }
 
 /**
- * The objects of an add-on leave in the order opposite to that in which they came. Objects of kinds that it brought go
- * first and must be gone before the chart or the workloads go: only the program that knows them takes their finalizers
- * off, and without it they, and their namespace, would stay for ever. Definitions and namespaces go last.
+ * Orders the deletion of an add-on's objects opposite to their creation. Objects of its own kinds go first and must be
+ * gone before the chart or the workloads: only their controller removes their finalizers, and without it they, and
+ * their namespace, would stay forever. Definitions and namespaces go last.
  */
 export function inOrderOfLeaving(decided: readonly DecidedRemoval[]): readonly DecidedRemoval[] {
   return decided.map((one) => {

@@ -19,7 +19,7 @@ import { type ObjectCounts, objectsOf } from './source-share.ts'
 import { isUnread } from './unread.ts'
 import { type DestroyedSoFar, isRetried, type Ledger, type World } from './world.ts'
 
-/** A thing of ours that Git no longer declares. */
+/** An undeclared thing of ours. */
 export interface Removal {
   readonly key: ResourceKey
   readonly uid: string
@@ -28,9 +28,9 @@ export interface Removal {
   readonly record: ResourceRecord | undefined
   readonly deletion: 'Delete' | 'Orphan'
   readonly protect: boolean
-  /** As it was declared last, where that is known. */
+  /** Its last declared policy, if known. */
   readonly policy?: Policy
-  /** Why it may leave. Absent: nothing says that it was ever declared here. */
+  /** Why it may leave. Absent: nothing proves that it was declared here. */
   readonly proof?: Proof
 }
 
@@ -96,7 +96,7 @@ export function removals(input: PlanInput, world: World, claims: PlaceClaims): r
   return ours.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
 
-/** The record of the only guest with this mark, where it says another id than the guest has. */
+/** The record of the only guest with this mark, whose recorded id differs from the guest's. */
 function recordOf(uid: string, connection: string, { records }: Ledger): ResourceRecord | undefined {
   return [...records.values()].find((record) => record.uid === uid && record.connection === connection)
 }
@@ -109,7 +109,7 @@ function isSeenTwice({ externalId, close, mark }: ObservedResource, other: World
   return one === undefined || two === undefined || one === two
 }
 
-/** The mark of a guest that was not read yet, as far as its record knows it. */
+/** Returns the mark of an unread guest, as far as its record knows it. */
 function markBy(
   observed: ObservedResource,
   record: ResourceRecord | undefined,
@@ -119,7 +119,7 @@ function markBy(
   return isKnownToLeave(observed, record, estate, approvals) ? { uid: record.uid, owner: record.key } : undefined
 }
 
-/** As it was declared last; where nothing remembers that, what its mark says. */
+/** Returns the last declared policy; if none is remembered, that of the mark. */
 function policyOf(policy: Policy | undefined, { serverOf }: Mark): Pick<Removal, 'policy'> {
   if (policy !== undefined) return { policy }
   return serverOf === undefined ? {} : { policy: { ...DEFAULT_POLICY, serverOf } }
@@ -169,7 +169,7 @@ function unmarkedRemovals({ estate, world, ledger, meant, approvals }: Search): 
     if (connection !== world.connection.name || declared.has(key) || isUnread(key, estate)) return []
     const observed = externalId === undefined ? undefined : world.guests.get(externalId)
     if (observed === undefined || observed.mark !== undefined) return []
-    // The id may belong to another guest by now: what croft took over is gone then.
+    // The id may belong to another guest by now: then the adopted one is gone.
     if (observed.close !== undefined && !isSameGuest(record, observed, policy)) return []
     const deletion = meant.has(key) ? 'Delete' : policy.deletion
     const proof = provenBy(proofOf(key, record, estate, approvals))
@@ -182,8 +182,8 @@ function provenBy(proof: Proof | undefined): Pick<Removal, 'proof'> {
 }
 
 /**
- * Listed things carry no mark: only the store knows that we made them. Without that knowledge they stay, which is the
- * safe side; what was there before us is never among them.
+ * Returns undeclared listed things. They carry no mark: only the store knows that croft created them. Without that they
+ * stay, which is safe; things that predate croft are never included.
  */
 function listedRemovals({ estate, world, ledger, meant, approvals, claims }: Search): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.key))
@@ -193,11 +193,11 @@ function listedRemovals({ estate, world, ledger, meant, approvals, claims }: Sea
     if (record.connection !== world.connection.name) continue
     if (declared.has(record.key) || isUnread(record.key, estate)) continue
     const claimants = claimantsOf(claims, record)
-    // Its own declaration may have left this connection for another one to the same system.
+    // Its declaration may have moved to another connection of the same system.
     if (claimants.has(record.connection) || [...claimants.values()].includes(claimantOf(record.key))) continue
     if (record.type === 'file' && isShared(record.externalId, world) && isDeclaredFile(record, estate)) continue
     const things = world.lists.get(record.list)
-    // What croft changed on a host has its mark there; what it found as it should be has none, and stays.
+    // croft's change on a host has a mark there; what croft found as declared has none, and stays.
     const keepsMarks = record.type === 'item' || record.type === 'object'
     const marked = keepsMarks && (things === undefined || isMarked(things.get(record.externalId), record))
     if (record.made !== true && !marked) continue
@@ -267,7 +267,7 @@ function unremembered({ estate, world, ledger, meant, approvals, claims }: Searc
   })
 }
 
-/** What the store has known since it was declared is found by its record. */
+/** A thing that the store knows is found by its record. */
 function isListed(record: ResourceRecord | undefined): boolean {
   return record?.list !== undefined
 }
@@ -276,7 +276,7 @@ function isMarked(observed: ObservedResource | undefined, record: ResourceRecord
   return observed?.mark?.uid === record.uid
 }
 
-/** How many objects each source has on each cluster and how many of them are to be deleted, where any leaves. */
+/** Counts the objects of each source on each cluster and those to delete, if any leaves. */
 export function objectsLeaving(
   estate: Estate,
   leaving: readonly Removal[],
@@ -300,7 +300,7 @@ export function objectsLeaving(
   return counts
 }
 
-/** What to do about one removal, before the guards. */
+/** Decides one removal, before the guards. */
 export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, nowMs: number): Action {
   const { observed, record } = removal
   const intention = ledger.intentions.get(removal.key)
@@ -349,7 +349,7 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
   const obstacle = rules.undeletable(observed)
   if (obstacle !== undefined)
     return { do: 'refuse', guard: 'protection', reason: obstacle.message, allow: obstacle.allow }
-  // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.
+  // Ask the guest itself whether to shut it down first: the survey may still show it running.
   if (observed.list === undefined && observed.close?.power === undefined) return detailsNeeded(observed, 'power')
   return {
     do: 'delete',

@@ -7,7 +7,7 @@ import { renames } from './renames.ts'
 const old = machine('old')
 const renamed = { ...machine('new'), generation: old.generation }
 
-/** `old` runs and is in no file any more, or in none that could be read; `new` has the same content. */
+/** `old` runs and is in no file, or in none that could be read; `new` has the same content. */
 function handedOver(more: Partial<Estate> = {}): readonly string[] {
   const worlds = new Map([['default', worldWith([guest(100, { of: old.key })])]])
   const found = renames(estateOf([renamed], more), worlds, ledgerWith({ known: [recordOf(old)] }))

@@ -15,8 +15,8 @@ export interface Rename {
 }
 
 /**
- * Resources that are declared under a new name with the very same content, while what had that content is declared no
- * more: the same thing, not one to destroy and one to make. Only where exactly one can be meant on either side. Pure.
+ * Finds resources that were renamed: declared under a new name with the same content, while the old name is no longer
+ * declared. They are the same thing, not one to destroy and one to create. Only for unambiguous pairs. Pure.
  */
 export function renames(
   estate: Estate,
@@ -24,7 +24,7 @@ export function renames(
   ledger: Ledger,
 ): ReadonlyMap<ResourceKey, Rename> {
   const found = new Map<ResourceKey, Rename>()
-  // A file that could not be read may still declare what seems to be gone.
+  // An unreadable file may still declare the old name.
   if (estate.incomplete) return found
   const declared = new Set(estate.resources.map(({ key }) => key))
   const left = new Map<string, ResourceRecord[]>()
@@ -32,7 +32,7 @@ export function renames(
     if (declared.has(record.key) || isUnread(record.key, estate) || !isGuest(record.type)) continue
     if (estate.partlyRead?.some((source) => mayBeCalled(record.key, source)) === true) continue
     if (ledger.intentions.has(record.key) || !isDeclaredHere(record, estate.sources)) continue
-    // It left at an earlier revision, or stays on purpose: a new machine of the same content is another one.
+    // It left at an earlier revision, or stays on purpose: then a new machine of the same content is another one.
     if (record.absent === true || record.status === 'Orphaned') continue
     push(left, contentOf(record.connection, record.type, record.generation), record)
   }

@@ -11,7 +11,7 @@ import { plan } from '../plan.ts'
 import { estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, recordOf, worldWith } from '../testing/fixture.ts'
 import type { DestroyedSoFar } from './world.ts'
 
-/** Only a new one can be as declared: see the rules of the fixture. */
+/** Only a new thing can match the declaration: see the fixture's rules. */
 function replaced(
   name: string,
   more: { vmid?: number; needs?: string[]; host?: string; drift?: 'report' } = {},

@@ -13,7 +13,7 @@ const free = (place: string, names: readonly string[]): readonly Resource[] =>
   names.map((name) => ({ ...machine(name), declaredBy: place }))
 const many = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 
-/** What becomes of what leaves, by its key. */
+/** Returns the actions for leaving things by key. */
 function leaving(stay: readonly Resource[], leave: readonly Resource[], destroyed?: DestroyedSoFar) {
   const all = [...stay, ...leave]
   const known = all.map((one) => {

@@ -19,7 +19,7 @@ export function sourceShares(
   const gone = new Map(destroyed.map((one) => [one.key, one]))
   const all = new Set([...declared.values(), ...records.values()].map(nameOf))
   const [first = ''] = all
-  // A thing without a record is known by a commit or by its mark. If only one source has ever declared anything, it was that one.
+  // A thing without a record is known by a commit or its mark, and belongs to the only source, if there is one.
   const unknown = all.size === 1 ? first : ''
   return (key) => {
     const one = declared.get(key) ?? records.get(key) ?? gone.get(key)
@@ -27,7 +27,7 @@ export function sourceShares(
   }
 }
 
-/** How many objects one source has on one cluster, and which of them are to be deleted, by `objectsOf`. */
+/** The number of a source's objects on one cluster, and those to delete, by `objectsOf`. */
 export type ObjectCounts = ReadonlyMap<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }>
 
 export function objectsOf(source: string, connection: string): string {

@@ -4,7 +4,7 @@ import type { Rules } from '../../model/rules.ts'
 import { identify } from './identify.ts'
 import type { Ledger, World } from './world.ts'
 
-/** Why what a connection shows should not be believed. */
+/** Why croft should not believe a connection's survey. */
 export interface Suspicion {
   readonly message: string
   readonly allow: string
@@ -13,8 +13,8 @@ export interface Suspicion {
 }
 
 /**
- * A lost permission looks exactly like an empty datacentre, so absence is never proof. Believed are: a guest whose id
- * the system itself calls free, as long as most of what was there last time is still there.
+ * A lost permission looks exactly like an empty datacentre, so absence alone is no proof. A guest counts as gone only
+ * if the system itself calls its id free and most of the previous things still exist.
  */
 export function suspect(
   resources: readonly Resource[],

@@ -4,7 +4,7 @@ import type { SecretReference } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
 import { withRefusedNodes } from '../plan.ts'
 
-/** Every secret that the steps of a plan put in, each once. */
+/** Returns every secret that the steps of a plan use, once. */
 export function secretsOf({ entries }: Plan): readonly SecretReference[] {
   const found = new Map<string, SecretReference>()
   for (const { action } of entries)

@@ -27,7 +27,7 @@ export function withUnproven(
   if (unread.length === 0) return { ...estate, unread }
   const named = validApprovals(estate, nowMs).flatMap(({ deletes }) => deletes)
   const declared = new Set(estate.resources.map(({ key }) => key))
-  // What names another place by now is read: no other path may say that the old place is still meant.
+  // A declaration that names another place now was read: no other path can still mean the old place.
   const hasMoved = (key: ResourceKey) => !declared.has(key) && declared.has(claimantOf(key))
   const proven = new Set([
     ...[...records.values()].filter(({ key, absent }) => absent === true || hasMoved(key)).map(({ key }) => key),
@@ -69,7 +69,7 @@ function mayDeclare({ names, within }: UnreadPath, key: ResourceKey, proven: Est
   if (names === undefined) return true
   const own = ownerOf(key)
   const last = own.slice(own.lastIndexOf('/') + 1)
-  // `home` declares `home-server-1` as well.
+  // `home` also declares `home-server-1`.
   return names.some((name) => last === name || last.startsWith(`${name}-`))
 }
 

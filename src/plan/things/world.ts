@@ -6,17 +6,17 @@ import type { ObservedResource, RemoteTask, Survey } from '../../model/resource.
 import type { Refusal } from '../../model/step.ts'
 import type { KnownUnread } from './unread.ts'
 
-/** What is known of one connection in this pass. */
+/** The facts of one connection in this pass. */
 export interface World {
   readonly connection: Connection
-  /** Absent: the connection could not be seen, and nothing may be concluded about what is on it. */
+  /** Absent: the connection could not be surveyed, which proves nothing about its content. */
   readonly survey?: Survey
   readonly refusal?: Refusal
-  /** Guests by external id, close looks already merged in. */
+  /** Guests by external id, with close looks merged. */
   readonly guests: ReadonlyMap<string, ObservedResource>
   /** Guests with a croft mark, by uid. Several for one uid: a guest was copied with its tags. */
   readonly marked: ReadonlyMap<string, readonly ObservedResource[]>
-  /** Lists that were read, each with its things by external id. A list not in here proves nothing. */
+  /** Lists that were read, with their things by external id. A missing list proves nothing. */
   readonly lists: ReadonlyMap<string, ReadonlyMap<string, ObservedResource>>
   /** Ids whose use was checked: taken means that an object exists, visible to us or not. */
   readonly probes: ReadonlyMap<string, 'free' | 'taken'>
@@ -35,15 +35,15 @@ export interface DestroyedSoFar {
   })[]
 }
 
-/** What the store remembers, as the plan needs it. */
+/** The store's memory for the plan. */
 export interface Ledger {
   readonly destroyed?: DestroyedSoFar
   readonly records: ReadonlyMap<ResourceKey, ResourceRecord>
   /** Effects in flight by resource. */
   readonly intentions: ReadonlyMap<ResourceKey, ThingIntention>
-  /** Tasks of those intentions that are still running. */
+  /** Running tasks of those intentions. */
   readonly running: ReadonlyMap<ResourceKey, RemoteTask>
-  /** The store knows nothing yet: absence from it proves nothing. */
+  /** The store is empty: a missing record proves nothing. */
   readonly fresh: boolean
   /** Marks of unread paths that are proven to declare none of the missing keys. */
   readonly unread: KnownUnread
@@ -53,7 +53,7 @@ export interface Ledger {
   readonly tried?: ReadonlySet<ResourceKey>
 }
 
-/** A person asked for another try of this, and it has not had one yet. */
+/** Reports whether a person asked for a retry that has not happened yet. */
 export function isRetried({ retryStalled, tried }: Ledger, key: ResourceKey): boolean {
   return retryStalled && tried?.has(key) !== true
 }
@@ -67,7 +67,7 @@ export const EMPTY_LEDGER: Ledger = {
   retryStalled: false,
 }
 
-/** Indexes a survey. `close` replaces what a survey shows of a resource by its details. */
+/** Indexes a survey. Resources in `close` replace the survey's. */
 export function observedWorld(
   connection: Connection,
   survey: Survey,
@@ -97,7 +97,7 @@ export function observedWorld(
   }
 }
 
-/** A connection that could not be looked at. */
+/** A connection that could not be surveyed. */
 export function unseenWorld(connection: Connection, refusal: Refusal): World {
   return {
     connection,

@@ -15,7 +15,7 @@ export const MINUTE = 60_000
 export const HOUR = 3_600_000
 export const CA = 'c'.repeat(64)
 export const VERSION = 'v1.34.3+k3s1'
-/** What a rollout of these tests leads to: every node has fetched it already. */
+/** The target release of these tests: every node has downloaded it. */
 export const NEXT_VERSION = 'v1.34.4+k3s1'
 
 export function nodeSpec(name: string, more: Partial<NodeSpec> = {}): NodeSpec {
@@ -99,7 +99,7 @@ export const localK3s: LocalK3s = {
 }
 export const cleanK3s: LocalK3s = { service: 'absent', sinceMs: NOW - HOUR, data: 'none' }
 
-/** What a test changes of a node; `kube` and `k3s` are merged into the healthy ones. */
+/** A test's changes of a node; `kube` and `k3s` are merged into the healthy ones. */
 export interface NodeTurn {
   readonly role?: NodeRole
   readonly machine?: Partial<ObservedMachine>
@@ -161,7 +161,7 @@ export function observedCluster(
   }
 }
 
-/** A machine that is there, on and clean, and not yet part of the cluster. */
+/** A clean machine that is on and not a member yet. */
 export const FRESH: NodeTurn = { kube: 'absent', k3s: cleanK3s }
-/** Nothing at all yet. */
+/** No machine yet. */
 export const NOTHING: NodeTurn = { kube: 'absent', k3s: 'unknown', machine: { exists: 'no', power: 'unknown' } }

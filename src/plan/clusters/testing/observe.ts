@@ -5,8 +5,8 @@ import type { EtcdMember, ObservedCluster, ObservedNode, YesNoUnknown } from '..
 import { answers, isMemberUp, votersUp, type World } from './world.ts'
 
 /**
- * What croft sees of the world. With `doubt` any fact may be unknown, and a server that croft itself took down may
- * still be shown as up: caches are slow. What is not there is never made up, and what others took down is not hidden.
+ * Returns croft's observation of the world. With `doubt` any fact may be unknown, and a server that croft itself
+ * stopped may still appear up, since caches are slow. It never invents things, and does not hide what others stopped.
  */
 export function observe(world: World, random: Random, doubt: number): ObservedCluster {
   const doubtful = () => doubt > 0 && random.next() < doubt

@@ -3,7 +3,7 @@ import type { ClusterDecision, ObservedCluster } from '../../../model/observed-c
 import { coordinate } from '../coordinate.ts'
 import { NOW } from './fixture.ts'
 
-/** `stop-k3s s3`: each step in three words at most. */
+/** Returns each step in at most three words: `stop-k3s s3`. */
 export function plannedSteps(decision: ClusterDecision): readonly string[] {
   return decision.steps.map(({ verb, node, version, force }) =>
     [verb, node, version, force === true ? 'force' : undefined].filter((word) => word !== undefined).join(' '),

@@ -11,7 +11,7 @@ export type Coordinate = (spec: ClusterSpec, observed: ObservedCluster, nowMs: n
 
 export interface WalkOptions {
   readonly unkindTicks?: number
-  /** How likely a single fact is not to be seen. */
+  /** The probability that a single fact is unknown. */
   readonly doubt?: number
   /** Go on in a kind world until everything is as declared. */
   readonly settle?: boolean
@@ -27,12 +27,12 @@ export interface Walk {
 
 const VERSIONS = ['v1.33.6+k3s1', 'v1.33.10+k3s1', 'v1.34.3+k3s1', 'v1.34.4+k3s1', 'v1.35.1+k3s1']
 const SETTLE_TICKS = 900
-/** So long nothing at all may be done once everything is as declared. */
+/** After everything is as declared, croft must do nothing for this long. */
 const QUIET_TICKS = 20
-/** Guards whose way out is to have the node replaced. */
+/** Guards that advise to replace the node. */
 const ADVICE = ['halted', 'somebody-at-work', 'unreachable']
 
-/** One life of a cluster: it forms, the world is unkind to it for a while, then kind; all from one seed. */
+/** Runs one life of a cluster from one seed: it forms, suffers faults for a while, then recovers. */
 export function walk(coordinate: Coordinate, seed: number, how: WalkOptions = {}): Walk {
   const { unkindTicks = 60, doubt = 0.05, settle = true } = how
   const random = seededRandom(seed)
@@ -55,11 +55,11 @@ export function walk(coordinate: Coordinate, seed: number, how: WalkOptions = {}
   return { breaches: world.breaches, unsettled, steps, log: world.log }
 }
 
-/** One look, one decision, its steps; each of them may be lost. */
+/** One observation, one decision and its steps; each step may be lost. */
 function turn(world: World, coordinate: Coordinate, random: Random, doubt: number, loss: number): number {
   const observed = observe(world, random, doubt)
   const decision = coordinate(world.spec, observed, world.nowMs)
-  // Written down before anything is done, as the engine does it.
+  // Recorded before any effect, as the engine does.
   for (const name of remediationsOver(world.remediated, observed)) {
     const begun = world.remediated.get(name)
     if (begun !== undefined) world.remediated.set(name, { ...begun, over: true })
@@ -120,7 +120,7 @@ function specOf(names: string, version: string, random: Random): ClusterSpec {
   }
 }
 
-/** What people and the world do to a cluster. */
+/** Changes by people and faults. */
 function trouble(world: World, random: Random): void {
   if (random.next() > 0.25) return
   const names = [...world.machines.keys()]
@@ -147,7 +147,7 @@ function trouble(world: World, random: Random): void {
   } else change(world, random)
 }
 
-/** What cannot be had back is lost only while the others can go on without it. */
+/** Reports whether losing this node for good leaves the others able to work. */
 function mayBeLost(world: World, name: string): boolean {
   const { up, voters } = votersUp(world)
   const hung = [...world.machines.values()].some((machine) => machine.hung)
@@ -172,7 +172,7 @@ function person(world: World, name: string, random: Random): void {
   }
 }
 
-/** Another commit: a newer release, servers exchanged or added, agents come and go. */
+/** Another commit: a newer release, replaced or added servers, other agents. */
 function change(world: World, random: Random): void {
   const { spec } = world
   const names = [...spec.servers, ...spec.agents].map(({ name }) => name)
@@ -193,7 +193,7 @@ function change(world: World, random: Random): void {
   note(world, `! Git: ${next.join(' ')} ${version}`)
 }
 
-/** A person does what a halted rollout advises: go on, or have the lost node replaced. */
+/** A person follows a halted rollout's advice: resume, or replace the lost node. */
 function takeAdvice(world: World, coordinate: Coordinate, random: Random): void {
   const { holds } = coordinate(world.spec, observe(world, random, 0), world.nowMs)
   const lost = holds.flatMap(({ guard, node }) => (ADVICE.includes(guard) && node !== undefined ? [node] : []))
@@ -203,7 +203,7 @@ function takeAdvice(world: World, coordinate: Coordinate, random: Random): void 
   for (const node of lost) note(world, `! a person has ${node} replaced, as advised`)
 }
 
-/** From here on the world is kind. What a person asked for stands; what he stopped may go on. */
+/** Ends all faults. A person's orders stay, and paused work may resume. */
 function mend(world: World, random: Random): void {
   for (const machine of world.machines.values()) {
     if (!machine.on) boot(world, machine, random)

@@ -83,7 +83,7 @@ export function votersUp(world: World): { readonly voters: number; readonly up: 
   return { voters: voters.length, up, held: voters.length > 0 && up >= majority(voters.length) }
 }
 
-/** Time goes on: services start, learners are promoted, Nodes register and turn unready. */
+/** Advances the time: services start, learners are promoted, Nodes register and turn unready. */
 export function pass(world: World, random: Random): void {
   world.nowMs += TICK_MS
   for (const [name, machine] of world.machines) if (answers(world, machine)) serve(world, name, machine)
@@ -129,7 +129,7 @@ function serve(world: World, name: string, machine: Machine): void {
   })
 }
 
-/** What K3s does when it starts, by what it finds on its disk. */
+/** Starts K3s according to the data on its disk. */
 function start(world: World, name: string, machine: Machine): void {
   const { held, voters, up } = votersUp(world)
   if (!isServer(name)) {
@@ -201,7 +201,7 @@ export function breach(world: World, message: string): void {
   world.breaches.push(message)
 }
 
-/** What must be so before a step is taken. */
+/** Checks the preconditions of a step. */
 function inspect(world: World, step: Step<'cluster'>): void {
   if (step.verb === 'upgrade-k3s') {
     const { fetched, version } = world.machines.get(step.node ?? '') ?? {}

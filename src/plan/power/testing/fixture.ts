@@ -2,7 +2,7 @@ import type { ObservedPower, PowerNode } from '../../../model/observed-power.ts'
 import type { PowerHost, PowerRequests, PowerSpec, PowerWorkload } from '../../../model/power.ts'
 import { coordinatePower } from '../coordinate.ts'
 
-/** The UPS that feeds every host, unless a test says otherwise. */
+/** The default UPS, which feeds every host. */
 export const UPS = 'rack@nut'
 
 /** A host on which nothing runs. */
@@ -106,7 +106,7 @@ export function ordered(state: 'on' | 'off', more: Partial<NonNullable<PowerRequ
 
 export const SERVERS = ['s1', 's2', 's3']
 
-/** What follows from what is seen, under an order to go off unless another is given. */
+/** Decides from an observation, by default under an order to go off. */
 export function decide(spec: PowerSpec, observed: ObservedPower, requests: PowerRequests = ordered('off')) {
   return coordinatePower(spec, observed, requests, undefined, NOW)
 }

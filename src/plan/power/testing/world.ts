@@ -18,7 +18,7 @@ interface Work {
   readonly kind: PowerWorkload['kind']
   readonly name: string
   readonly tier: PowerWorkload['tier']
-  /** What a person wants it to have. */
+  /** The replicas that a person wants. */
   readonly wanted: number
   replicas: number
   remembered: number | undefined
@@ -41,12 +41,12 @@ interface Machine {
 /** A cluster in the small, on which a planner's steps have their effects some time later, or never. */
 export interface SmallWorld {
   readonly faults: string[]
-  /** One moment: looks, decides, does, and lets chance have its way. */
+  /** One tick: observes, decides, acts, and applies random faults. */
   tick(): PowerDecision
   order(state: 'on' | 'off'): void
-  /** Chance goes to sleep: from now on everything works. */
+  /** Ends random faults: from now on everything works. */
   calm(): void
-  /** What is wrong with a cluster that is said to be on. */
+  /** Returns the faults of a cluster that counts as on. */
   wrongs(): readonly string[]
   decision(): PowerDecision | undefined
 }
@@ -214,7 +214,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     return [...attached].some((one) => one.endsWith(`@${name}`))
   }
 
-  /** Something of that sort has been waited for longer than its deadline: then people want it forced or given up. */
+  /** A wait of this sort is over its deadline: then people want it forced or abandoned. */
   function late(what: string): boolean {
     return [...waits].some(([name, since]) => name.includes(what) && nowMs - since >= spec.deadlines.detach.afterMs)
   }
@@ -224,7 +224,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     machine.booted = false
   }
 
-  /** What goes on by itself: pods come and go where there is an API and a node, volumes follow them. */
+  /** Autonomous changes: pods start and stop if there is an API and a node, and volumes follow them. */
   function live(): void {
     const detaches = works.some(
       ({ tier, pods }) =>

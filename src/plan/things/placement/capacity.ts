@@ -2,7 +2,7 @@ import { defined } from '../../../lib/defined.ts'
 import type { Resource, Survey } from '../../../model/resource.ts'
 import { type Demand, demandOf, fits, freeMemory, freeSpace, type Room, roomsOf, withPromise } from './room.ts'
 
-/** What one host has, what of it is promised, and what would still fit. */
+/** The capacity of one host, its promised part, and what would still fit. */
 export interface HostCapacity {
   readonly connection: string
   readonly host: string
@@ -18,17 +18,17 @@ export interface HostCapacity {
     readonly freeBytes?: number
     readonly promisedBytes: number
   }[]
-  /** By the name of what was asked about. */
+  /** By class name. */
   readonly fits: Readonly<Record<string, number>>
 }
 
-/** Something that could be made: a class of machines, or a size. `demandOn` is undefined where it cannot be at all. */
+/** A class of machines, or a size, that could be created. `demandOn` is undefined on a host that can never hold it. */
 export interface CapacityClass {
   readonly name: string
   demandOn(host: string): Demand | undefined
 }
 
-/** Declared machines that are not there yet count as promised where they are to go. */
+/** Missing declared machines count as promised on their host. */
 export function capacityOf(
   survey: Survey,
   missing: readonly Resource[],

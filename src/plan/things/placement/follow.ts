@@ -15,7 +15,7 @@ export function movedByGit(resource: Resource, world: World | undefined, ledger:
   return movingHere(resource, `host was ${before} and is now ${guest.host}`, world)
 }
 
-/** The same resource, to be brought to its declared host wherever it is. What stands in the way is said before it begins. */
+/** Returns the resource to be moved to its declared host. Obstacles are reported before the move starts. */
 export function movingHere(resource: Resource, why: string, world: World | undefined): Resource {
   const { desired } = resource
   const guest = guestIn(desired)

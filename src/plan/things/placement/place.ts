@@ -8,7 +8,7 @@ import { type Demand, demandOf, freeMemory, gib, type Room, roomsOf, shortageOf,
 export interface PlaceInput {
   readonly worlds: ReadonlyMap<string, World>
   readonly ledger: Ledger
-  /** How busy hosts were, by `connection/node`, as far as it was asked for. */
+  /** Load samples of hosts by `connection/node`, as far as they were read. */
   readonly loads?: ReadonlyMap<string, readonly LoadSample[]>
   readonly nowMs: number
 }
@@ -63,7 +63,7 @@ interface Yard {
 
 const at = (connection: string, node: string) => `${connection}/${node}`
 
-/** The hosts with what is on them and what the other declarations are about to put there. */
+/** Returns the hosts with their guests and with what the other declarations will create there. */
 function yardOf(estate: Estate, { worlds, ledger }: PlaceInput): Yard {
   const rooms = new Map<string, Room>()
   for (const { survey } of worlds.values())
@@ -78,7 +78,7 @@ function yardOf(estate: Estate, { worlds, ledger }: PlaceInput): Yard {
   return yard
 }
 
-/** Where it is, or where it is being made. */
+/** Returns its current host, or the host of its creation. */
 function settledHost(
   resource: Resource,
   { worlds, ledger }: Pick<PlaceInput, 'worlds' | 'ledger'>,
@@ -134,7 +134,7 @@ function choose(resource: Resource, yard: Yard, input: PlaceInput): { resource: 
       free === undefined || room.memoryBytes === undefined ? 0 : (free - demand.memoryBytes) / room.memoryBytes
     fitting.push({
       candidate,
-      // Where it was before comes first: a plan that was shown must not look different a minute later.
+      // The previous choice comes first, so that a plan is the same a minute later.
       rank: [before === candidate.node ? 0 : 1, companions, -share, candidate.host],
       why:
         placement.spread !== undefined && companions === 0
@@ -219,7 +219,7 @@ function inRank(a: readonly (number | string)[], b: readonly (number | string)[]
   return 0
 }
 
-/** One value is an average over this long. */
+/** The span of one averaged sample. */
 const SPAN_MS = 60_000
 
 /**
@@ -238,7 +238,7 @@ export function busySince(
     else since ??= atMs - SPAN_MS
   }
   const last = samples.reduce((latest, { atMs }) => (atMs <= nowMs ? Math.max(latest, atMs) : latest), 0)
-  // What was measured long ago says nothing about now.
+  // Old samples prove nothing about now.
   if (since === undefined || nowMs - last > limit.forMs) return undefined
   return nowMs - since >= limit.forMs ? since : undefined
 }

@@ -4,21 +4,21 @@ import { type Desired, guestIn, type Survey } from '../../../model/resource.ts'
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB
 
-/** What a machine takes of its host. */
+/** A machine's demand on its host. */
 export interface Demand {
   readonly memoryBytes: number
-  /** By the name that the host has for the storage. */
+  /** By the host's name of the storage. */
   readonly storages: ReadonlyMap<string, number>
 }
 
-/** What a host has, has promised and has left. */
+/** A host's capacity, promises and free rest. */
 export interface Room {
   readonly connection: string
   readonly node: string
   readonly online: boolean
   /** Absent where the outside system does not tell. */
   readonly memoryBytes?: number
-  /** To guests that run, or are about to be made. */
+  /** Promised to guests that run or are about to be created. */
   readonly promisedBytes: number
   readonly storages: ReadonlyMap<string, StorageRoom>
 }
@@ -30,7 +30,7 @@ export interface StorageRoom {
   readonly available: boolean
   readonly totalBytes?: number
   readonly usedBytes?: number
-  /** To disks that are about to be made. */
+  /** Promised to disks that are about to be created. */
   readonly promisedBytes: number
 }
 
@@ -45,12 +45,12 @@ export function demandOf(desired: Desired): Demand {
     for (const mount of desired.container.mounts ?? []) take(mount.storage, mount.sizeGb)
   }
   const guest = guestIn(desired)
-  // What is not to run takes no memory.
+  // A guest that stays off needs no memory.
   const memoryMb = guest?.power === 'stopped' ? 0 : (guest?.memory?.dedicatedMb ?? 0)
   return { memoryBytes: memoryMb * MIB, storages }
 }
 
-/** Memory counts as promised in full while a guest runs: what it does not use now it may use tomorrow. */
+/** The memory of a running guest counts in full: unused today, it may be used tomorrow. */
 export function roomsOf(survey: Survey): Room[] {
   return survey.hosts.map((host) => ({
     connection: survey.connection,
@@ -68,7 +68,7 @@ export function roomsOf(survey: Survey): Room[] {
   }))
 }
 
-/** The same after a machine was promised its part. */
+/** Returns the room after a machine's demand was promised. */
 export function withPromise(room: Room, demand: Demand): Room {
   const storages = new Map(room.storages)
   for (const [name, bytes] of demand.storages) {
@@ -89,7 +89,7 @@ export function freeSpace(storage: StorageRoom): number | undefined {
   return Math.max(0, storage.totalBytes - (storage.usedBytes ?? 0) - storage.promisedBytes)
 }
 
-/** Why it does not fit, for a person; undefined when it does. What is not known is no reason. */
+/** Returns why it does not fit, or undefined if it does. Unknown capacity is no reason. */
 export function shortageOf(room: Room, demand: Demand): string | undefined {
   if (!room.online) return 'is offline'
   const memory = freeMemory(room)
@@ -105,7 +105,7 @@ export function shortageOf(room: Room, demand: Demand): string | undefined {
   return undefined
 }
 
-/** What no host of this size can hold, however empty it is. What is not known is no reason. */
+/** Returns why no host of this size can hold it, even an empty one. Unknown capacity is no reason. */
 export function neverFits(desired: Desired, host: string, survey: Survey): readonly string[] {
   const room = roomsOf(survey).find(({ node }) => node === host)
   if (room === undefined) return []
@@ -121,7 +121,7 @@ export function neverFits(desired: Desired, host: string, survey: Survey): reado
   return misfits
 }
 
-/** What is more than what is free now: it may do where disks grow as they fill, and a person should know. */
+/** Returns demands above the free space: they may fit where disks grow as they fill, but a person should know. */
 export function tightOn(desired: Desired, host: string, survey: Survey): readonly string[] {
   const room = roomsOf(survey).find(({ node }) => node === host)
   if (room === undefined) return []
@@ -134,7 +134,7 @@ export function tightOn(desired: Desired, host: string, survey: Survey): readonl
   return tight
 }
 
-/** How often it would still fit. */
+/** Returns how many more of these would fit. */
 export function fits(room: Room, demand: Demand): number {
   if (shortageOf(room, demand) !== undefined) return 0
   const limits = [demand.memoryBytes > 0 ? Math.floor((freeMemory(room) ?? Infinity) / demand.memoryBytes) : Infinity]
