@@ -1,7 +1,7 @@
 import type { ResourceKey } from './declaration.ts'
 import type { Secret, SecretReference } from './secret.ts'
 
-/** A K3s cluster as a person wants it. Cluster-wide settings stand here once; what differs by node is in NodeSpec. */
+/** A K3s cluster as declared. Cluster-wide settings are here once; settings per node are in NodeSpec. */
 export interface ClusterSpec {
   readonly name: string
   /** The exact release, `v1.34.3+k3s1`. A channel was resolved to it before, visibly, in a commit. */
@@ -23,7 +23,7 @@ export interface ClusterSpec {
   readonly upgrade: UpgradePolicy
   readonly remediation: RemediationPolicy
   readonly backup?: BackupPolicy
-  /** What a machine with the K3s data of another cluster, or with mixed CA files, is to become. */
+  /** What to do with a machine that has the K3s data of another cluster, or mixed CA files. */
   readonly staleState: 'refuse' | 'wipe' | 'recreate'
   /** etcd members without a node in Git. `ask`: a person removes each by command. */
   readonly ghostMembers: 'ask' | 'remove'
@@ -34,13 +34,13 @@ export interface ClusterSpec {
 export interface ClusterAllowances {
   /** An even number of servers, or fewer than survive a loss. */
   readonly degraded: boolean
-  /** Stop the API for a while where one or two servers leave no other way. */
+  /** Interrupt the API briefly if one or two servers allow no other way. */
   readonly interruption: boolean
   /** Change flags and releases of a cluster that croft found and did not set up. */
   readonly takeOver?: boolean
 }
 
-/** Where clients and nodes find the API. */
+/** The address of the API for clients and nodes. */
 export type ClusterEndpoint =
   /** kubeVip: croft announces the address with that release of kube-vip. Without it another system announces it. */
   | { readonly vip: string; readonly kubeVip?: KubeVip }
@@ -50,17 +50,17 @@ export type ClusterEndpoint =
 
 export interface KubeVip {
   readonly version: string
-  /** Where the image comes from, without its tag. */
+  /** The image's repository, without its tag. */
   readonly image?: string
-  /** The card that the address is put on; that of the default route when absent. */
+  /** The network card for the address. Default: that of the default route. */
   readonly interface?: string
 }
 
 export interface ClusterNetwork {
-  /** One range, or one of each family for dual stack. */
+  /** One range, or one per family for dual stack. */
   readonly podCidrs: readonly string[]
   readonly serviceCidrs: readonly string[]
-  /** How much of the pod ranges each node gets; 24 and 64 when absent. */
+  /** The prefix length of each node's part of the pod ranges. Default: 24 and 64. */
   readonly nodeMasks?: { readonly ipv4?: number; readonly ipv6?: number }
   readonly flannelBackend: 'vxlan' | 'host-gw' | 'wireguard-native' | 'none'
   readonly kubeProxy: boolean
@@ -87,7 +87,7 @@ export interface NodeSpec {
   readonly flags?: Flags
 }
 
-/** A machine that croft makes and destroys, or a box that was there before and is only wiped. */
+/** A machine that croft creates and destroys, or an existing box that it only wipes. */
 export type NodeMachine = { readonly key: ResourceKey } | { readonly host: string }
 
 export interface Registries {
@@ -103,9 +103,9 @@ export interface UpgradePolicy {
   /** inPlace: the new program on the same machine. replace: a new machine for each node. */
   readonly method: 'inPlace' | 'replace'
   readonly drain: DrainPolicy
-  /** How long a node must have been well before the next one is touched. */
+  /** How long a node must have been healthy before the next one changes. */
   readonly soakMs: number
-  /** How long a node may take to come back. */
+  /** How long a node may take to return. */
   readonly nodeTimeoutMs: number
   /** Names of checks that must pass before each node. */
   readonly healthChecks: readonly string[]
@@ -122,7 +122,7 @@ export interface DrainPolicy {
 }
 
 export interface MaintenanceWindow {
-  /** 0 is Sunday; none means every day. The day on which it begins. */
+  /** The weekdays on which it opens; 0 is Sunday, and none means every day. */
   readonly days: readonly number[]
   /** Minutes after midnight. `to` before `from` runs over midnight. */
   readonly fromMinute: number
@@ -139,7 +139,7 @@ export interface RemediationPolicy {
   readonly deadAfterMs: number
   /** At most one replacement of a server, and one of an agent, in this time. */
   readonly pauseMs: number
-  /** A server away for so long loses its vote, even where replacing is off. Absent: never. */
+  /** After this absence a server loses its vote, even if replacement is off. Absent: never. */
   readonly evictAfterMs?: number
   /** The machine of a dead node may be destroyed with everything on its disks. Else a person orders each replacement. */
   readonly dataMayGo: boolean
@@ -149,7 +149,7 @@ export interface BackupPolicy {
   /** Five fields, as in cron. */
   readonly schedule: string
   readonly keep: number
-  /** When the newest backup is restored on a throw-away node, to see that it can be. */
+  /** When to restore the newest backup on a temporary node, as proof that it can be restored. */
   readonly drill?: { readonly schedule: string }
   readonly to:
     | { readonly directory: string }
@@ -168,8 +168,8 @@ export interface BackupPolicy {
 export type WorkPurpose = 'upgrade' | 'configure' | 'restart' | 'replace' | 'remove' | 'remediate'
 
 /**
- * What makes a cluster itself: kept encrypted, beside the store or in Git, and written down together with the name of
- * the first server before anything is started. With it a rebuilt cluster is the same cluster.
+ * The identity of a cluster: stored encrypted, beside the store or in Git, and recorded with the name of the first
+ * server before anything starts. With it a rebuilt cluster is the same cluster.
  */
 export interface ClusterSecrets {
   readonly cluster: string

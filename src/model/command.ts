@@ -1,12 +1,12 @@
 import type { Sealed, SecretReference } from './secret.ts'
 
-/** One thing that is done on a host, as data: it is part of the step, so the plan can show it. */
+/** One effect on a host, as data: it is part of the step, so that the plan can show it. */
 export type Command =
   | {
       readonly do: 'run'
       readonly argv: readonly string[]
       readonly input?: string
-      /** Codes that mean that it went well; 0 unless said otherwise. */
+      /** Exit codes that mean success. Default: 0. */
       readonly ok?: readonly number[]
       readonly timeoutMs?: number
       /** Runs dpkg: it survives the caller's timeout, and first completes half-done work of an earlier run. */
@@ -22,16 +22,13 @@ export type Command =
       readonly group?: string
     }
   | { readonly do: 'remove'; readonly path: string }
-  /**
-   * From here on the host takes everything back by itself after so many seconds, whether or not anybody can still reach
-   * it: until `disarm`.
-   */
+  /** Until `disarm`, the host reverts everything by itself after this many seconds, even if it is unreachable. */
   | { readonly do: 'arm'; readonly name: string; readonly seconds: number; readonly revert: readonly Command[] }
   /** A new connection, made from nothing, must reach the host. */
   | { readonly do: 'prove' }
   | { readonly do: 'disarm'; readonly name: string }
 
-/** A text that the host's storage keeps as a file; written where the one that is there differs. */
+/** A text that the host's storage keeps as a file; written if the existing one differs. */
 export interface SnippetCommand {
   readonly do: 'put-snippet'
   readonly volume: string
@@ -40,7 +37,7 @@ export interface SnippetCommand {
   readonly text: Sealed<string>
 }
 
-/** What a hypervisor's own client on the host does with one object: one writing call, or a job that it starts. */
+/** A call of a hypervisor's own client on the host about one object: one write, or a job that it starts. */
 export interface ClientCommand {
   readonly do: 'make' | 'set' | 'delete'
   /** `/domains/{uuid}/start`; every part escaped. */

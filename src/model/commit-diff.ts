@@ -1,6 +1,6 @@
 import type { ResourceKey } from './declaration.ts'
 
-/** What a commit changes in the files of its source, as a person reads it. Secrets are taken out. */
+/** A commit's changes in the files of its source, for display. Without secrets. */
 export interface CommitDiff {
   readonly source: string
   readonly commit: string
@@ -16,7 +16,7 @@ export interface FileDiff {
   readonly change: 'added' | 'changed' | 'removed'
   /** Why its lines are not here, or not all of them. */
   readonly note?: string
-  /** What the file declares, before or after. */
+  /** The keys that the file declares, before or after. */
   readonly keys: readonly ResourceKey[]
   readonly lines: readonly DiffLine[]
 }

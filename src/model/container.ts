@@ -6,7 +6,7 @@ import type { GuestBasics } from './vm.ts'
  * and is not compared.
  */
 export interface ContainerSpec extends GuestBasics {
-  /** The archive that it is unpacked from: `local:vztmpl/debian-12.tar.zst`. Looked at only when it is made. */
+  /** The archive for its creation: `local:vztmpl/debian-12.tar.zst`. Not compared later. */
   readonly image?: string
   /** Root inside has no rights outside. Cannot be changed after creation. */
   readonly unprivileged?: boolean
@@ -35,7 +35,7 @@ export interface ContainerCpu {
   readonly architecture?: string
 }
 
-/** What can be said of any volume that is mounted into a container. */
+/** Options of any volume that is mounted into a container. */
 export interface ContainerVolume {
   readonly acl?: boolean
   readonly quota?: boolean
@@ -67,10 +67,10 @@ export interface ContainerMount extends ContainerVolume {
 export interface ContainerNic {
   /** `net0`. */
   readonly slot: string
-  /** What it is called inside: `eth0`. */
+  /** Its name inside the container: `eth0`. */
   readonly name: string
   readonly bridge: string
-  /** Kept when absent: the hypervisor's own choice stays. */
+  /** Absent: the hypervisor's choice stays. */
   readonly mac?: string
   readonly vlan?: number
   readonly firewall?: boolean

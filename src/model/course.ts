@@ -8,7 +8,7 @@ export interface CourseBar {
   /** `drain`, `install`, `restart`. */
   readonly step: string
   readonly sort: BarSort
-  /** What is done or awaited, in a sentence. */
+  /** The sentence for the work or the wait. */
   readonly says: string
   readonly fromMs: number
   readonly toMs?: number
@@ -29,15 +29,15 @@ export interface CourseVotes {
 }
 
 /**
- * How an upgrade, a restore, a power-off or another change of a cluster went from moment to moment: a track for each
- * node with the steps on it, and the votes of etcd above.
+ * The course of an upgrade, a restore, a power-off or another change of a cluster: a track of steps for each node, and
+ * the votes of etcd above.
  */
 export interface Course {
   readonly key: ResourceKey
   readonly purpose: 'upgrade' | 'operation' | 'change' | 'power-off' | 'power-on'
   readonly title: string
   readonly fromMs: number
-  /** When it was last seen; its end once it is over. */
+  /** When it was last observed; its end once it is over. */
   readonly seenMs: number
   readonly over: boolean
   readonly tracks: readonly CourseTrack[]

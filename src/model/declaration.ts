@@ -3,25 +3,25 @@ import { hash } from 'node:crypto'
 /** `EnvironmentVM/k3s-vm-fun-bedbug`, or with a namespace `EnvironmentVM/prod/web-1`. Unique in an estate. */
 export type ResourceKey = string
 
-/** A key from its parts. Cluster-scoped things have no namespace. */
+/** Returns a key from its parts. Cluster-scoped things have no namespace. */
 export function resourceKey(kind: string, name: string, namespace?: string): ResourceKey {
   return namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}/${name}`
 }
 
 /**
- * The identity that croft writes into the things it makes. Derived from the estate and the key, never drawn by
- * chance: a lost database, or a second controller, arrives at the same uid and so finds the same things again.
+ * Returns the identity that croft writes into the things it creates. Derived from the estate and the key, never random:
+ * an empty database, or a second controller, computes the same uid and so finds the same things.
  */
 export function resourceUid(estate: string, key: ResourceKey): string {
   return hash('sha256', `${estate}\0${key}`).slice(0, 16)
 }
 
-/** `HostConfig/base@cow/file:/etc/motd` is a part of `HostConfig/base`. What is no part is its own. */
+/** Returns the owner of a part: `HostConfig/base` for `HostConfig/base@cow/file:/etc/motd`. */
 export function ownerOf(key: ResourceKey): ResourceKey {
   return key.split('@')[0] ?? key
 }
 
-/** Where a thing was written down: the file, the position in it, and the commit when it came from Git. */
+/** Where a thing is declared: the file, the position in it, and the commit if it is from Git. */
 export interface Origin {
   readonly file: string
   readonly line: number
@@ -36,8 +36,8 @@ export function showOrigin(origin: Origin): string {
 }
 
 /**
- * Something wrong with what a person wrote. Always names the place, what is wrong and, where we know it, what to do.
- * A problem never stops other objects from being read (one bad object must not hide the others).
+ * An error in a manifest. Names the place, the error and, if known, the correction. A problem never stops other objects
+ * from being read.
  */
 export interface Problem {
   /** Stable identifier for documentation and tests, e.g. `unknown-field`. */
@@ -48,7 +48,7 @@ export interface Problem {
   /** Field path inside the document, e.g. `spec.forProvider.memory`. */
   readonly field?: string
   readonly message: string
-  /** What to do about it: "did you mean networkDevice?". */
+  /** How to correct it: "did you mean networkDevice?". */
   readonly hint?: string
   /** The source lines around the place, already cut to a sane width, with terminal control characters removed. */
   readonly excerpt?: string
@@ -56,52 +56,51 @@ export interface Problem {
   readonly severity: 'error' | 'warning'
 }
 
-/** What a person allows croft to do with one resource. Read from the manifest by the kind, judged by the guards. */
+/** What a person allows croft to do with one resource. The kind reads it from the manifest; the guards judge by it. */
 export interface Policy {
-  /** What happens to the thing when its declaration goes away. Orphan: it stays, unmarked work for a person. */
+  /** What to do with the thing once its declaration is removed. Orphan: it stays, for a person. */
   readonly deletion: 'Delete' | 'Orphan'
   /** Deletion and replacement are refused while this is set, even if `deletion` allows them. */
   readonly protect: boolean
-  /** Nothing is written while this is set (`crossplane.io/paused`, `croft.dev/paused`). */
+  /** While set, croft writes nothing (`crossplane.io/paused`, `croft.dev/paused`). */
   readonly paused: boolean
   /** croft itself paused it until this happens. Only for declarations that are cluster objects. */
   readonly pausedUntil?: string
-  /** `observe`: look and report, never write (`managementPolicies: [Observe]`). */
+  /** `observe`: read and report, never write (`managementPolicies: [Observe]`). */
   readonly manage: 'full' | 'observe'
-  /** May the thing be destroyed and created again when a field cannot be changed in place? */
+  /** Whether the thing may be destroyed and created again if a field cannot change in place. */
   readonly replace: 'refused' | 'allowed'
-  /** An existing thing, not made by us, that a person asked us to take over (`crossplane.io/external-name`). */
+  /** An existing thing, not created by croft, to take over (`crossplane.io/external-name`). */
   readonly adopt?: string
-  /** The birth of the guest that a person means, where another one has taken its id (`croft.dev/birth`). */
+  /** The birth of the intended guest, if another one has taken its id (`croft.dev/birth`). */
   readonly birth?: string
   /**
-   * What is taken over keeps its own looks: an object of a cluster says whose it is, so no mark is written on it. Only of
-   * declarations that are such objects.
+   * An adopted thing gets no mark: an object of a cluster names its owner. Only for declarations that are such objects.
    */
   readonly unmarked?: true
   /** Secrets that no answer shows are sent again when this text changes (`croft.dev/rotate`). */
   readonly rotate?: string
-  /** The cluster whose memory it holds as a server: it goes by that cluster's doing, and not because the cluster is gone. */
+  /** The cluster that it serves: only that cluster's coordinator deletes it, not the removal of the cluster. */
   readonly serverOf?: ResourceKey
   /**
-   * What happens when the world moves and Git does not (`croft.dev/drift`). correct: it is put back. report: it is shown
-   * and held until a person decides. ignore: it is left alone. Absent: correct.
+   * What to do if the world changes and Git does not (`croft.dev/drift`). correct: restore it. report: show it and hold
+   * until a person decides. ignore: leave it. Default: correct.
    */
   readonly drift?: 'correct' | 'report' | 'ignore'
-  /** A person said `protect: false`: what is on its data disks may go with it. */
+  /** A person declared `protect: false`: its data disks may be destroyed with it. */
   readonly dataMayGo?: true
   /**
-   * What comes of a first boot that went wrong (`croft.dev/cloud-init`). require: the machine is not Ready before
-   * cloud-init has ended well. report: it is Ready when it answers, and what went wrong is only said. Absent: require.
+   * The effect of a failed first boot (`croft.dev/cloud-init`). require: the machine is Ready only after cloud-init has
+   * succeeded. report: it is Ready once it answers, and the failure is only shown. Default: require.
    */
   readonly firstBoot?: FirstBoot
   /** Declarations that are Ready before it is made (`dependsOn`). It leaves before them. */
   readonly after?: readonly ResourceKey[]
-  /** CEL expressions about itself that hold before it counts as Ready (`readyWhen`). */
+  /** CEL expressions about the thing that must hold before it is Ready (`readyWhen`). */
   readonly readyWhen?: readonly string[]
 }
 
-/** What a failed cloud-init means for a machine that croft made. */
+/** The effect of a failed cloud-init on a machine that croft created. */
 export type FirstBoot = 'require' | 'report'
 
 export const DEFAULT_POLICY: Policy = {
@@ -112,16 +111,16 @@ export const DEFAULT_POLICY: Policy = {
   replace: 'refused',
 }
 
-/** The instance of a composed API (`K3sNode/agent-1`) that became a declaration, and what says so. */
+/** The instance of a composed API (`K3sNode/agent-1`) that expanded to a declaration, and its definition. */
 export interface ComposedBy {
   readonly instance: ResourceKey
   /** `ResourceGraphDefinition/k3snode`, `Composition/k3snode`. */
   readonly definition: string
-  /** Where the instance is written. The declaration's own origin is its template. */
+  /** The instance's place. The declaration's own origin is its template. */
   readonly origin: Origin
 }
 
-/** The same as a record keeps it: what has to be there for a thing to be declared. */
+/** The same in a record: both must exist for a thing to count as declared. */
 export type Composed = Pick<ComposedBy, 'instance' | 'definition'>
 
 /** A parsed and valid manifest with its origin. `spec` has the shape that its kind's schema gives it. */

@@ -15,16 +15,16 @@ declare const gate: unique symbol
 export type Because =
   /** No manifest declares it. Without a proof that this directory declared it a guard holds the deletion. */
   | { readonly is: 'removed'; readonly proof?: Proof }
-  /** Its declaration says something else than what is there. */
+  /** Its declaration differs from the live thing. */
   | { readonly is: 'changed'; readonly changes: readonly string[] }
-  /** A creation overwrites what a manifest names: disks of a new pool. Nothing of croft's is there. */
+  /** A creation overwrites what a manifest names: disks of a new pool. It holds nothing of croft's. */
   | { readonly is: 'named' }
   /** The coordinator of its cluster wants it made again. */
   | { readonly is: 'ordered'; readonly reason: string }
-  /** A creation of croft that is still open left it. */
+  /** A creation of croft that is still open left it behind. */
   | { readonly is: 'own-attempt' }
 
-/** A thing that goes, as a look of this pass showed it, with what it holds and why it may go. Never read from disk. */
+/** A thing to destroy, as this pass saw it, with its data and the reason. Never read from disk. */
 export interface Destruction {
   readonly [gate]: true
   readonly observed: ObservedResource
@@ -64,7 +64,7 @@ export function ownAttempt(
   return attempt?.connection === observed.connection ? made(observed, [], { is: 'own-attempt' }) : undefined
 }
 
-/** Lets one step destroy the thing, or these parts of it. */
+/** Permits one step to destroy the thing, or these parts of it. */
 export function destroying(
   { observed, takes, because }: Destruction,
   parts: readonly string[] = takes,
@@ -75,23 +75,23 @@ export function destroying(
   return { destroys: destroys as unknown as Loss }
 }
 
-/** Lets one step of a creation overwrite what a manifest names: it must hold nothing, and the system refuses it otherwise. */
+/** Permits one creating step to overwrite what a manifest names: the system refuses it unless that is empty. */
 export function overwriting(thing: string, takes: readonly string[]): { readonly destroys: Loss } {
   return { destroys: { thing, takes, because: 'named' } as unknown as Loss }
 }
 
-/** Lets one step take away scratch of croft: a drill's copy of a cluster, a seed, a Job that ran, a record that a broken run left. Neither listed nor counted. */
+/** Permits one step to delete leftovers of croft: a drill's copy, a seed, a finished Job, a broken run's record. */
 export function sweeping(thing: string): { readonly destroys: Loss } {
   return { destroys: { thing, takes: [], because: 'own-attempt' } as unknown as Loss }
 }
 
-/** A node of a cluster as a look of this pass showed it. */
+/** A node of a cluster as this pass saw it. */
 export interface LosingNode {
   readonly name: string
   readonly k3s: LocalK3s | 'unknown'
 }
 
-/** Lets one step of a cluster take what K3s keeps on a node. Volumes and snapshots stay where K3s alone is wiped. */
+/** Permits one cluster step to destroy K3s's data on a node. If only K3s is wiped, volumes and snapshots stay. */
 export function losingData(node: LosingNode, because: Loss['because']): { readonly destroys: Loss } {
   const destroys = { thing: `what K3s keeps on ${node.name}`, takes: heldBy(node), because }
   return { destroys: destroys as unknown as Loss }

@@ -3,13 +3,13 @@ import type { ClusterView, EstateView } from './estate-view.ts'
 import type { PowerView } from './observed-power.ts'
 import { asBoxes } from './one-box.ts'
 
-/** The input of the judgement: the state of everything at one moment, in the words of the page. */
+/** The input of the judgement: the whole state at one moment, in the page's terms. */
 export interface EstateStatus {
   readonly sources: readonly {
     readonly name: string
     readonly trouble?: string | undefined
     readonly unreachable?: boolean | undefined
-    /** A commit that comes into force when a person approves its plan. */
+    /** A commit that is applied once a person approves its plan. */
     readonly waiting?:
       | { readonly plan?: string | undefined; readonly summary: string; readonly sinceMs: number }
       | undefined
@@ -65,7 +65,7 @@ export interface StatusCluster {
   readonly phase: string
   readonly quorumMargin: number | 'unknown'
   readonly faultTolerance: string
-  /** Since when its API has not answered, for a cluster that was formed. */
+  /** Since when the API of a formed cluster has not answered. */
   readonly unseenSinceMs?: number | undefined
   /** A restore or rotation that a command started, and its current step. */
   readonly operation?: ClusterView['operation'] | undefined
@@ -131,7 +131,7 @@ export function rowStatus({ conditions, action, ...one }: EstateView['resources'
   }
 }
 
-/** How everything stands that the controller, or one look from the command line, has seen. Pure. */
+/** Returns the status that the controller, or one look from the command line, has observed. Pure. */
 export function statusIn(view: Omit<EstateView, 'version' | 'atMs'>): EstateStatus {
   return {
     sources: view.sources,

@@ -4,9 +4,9 @@ import type { PowerView } from './observed-power.ts'
 import type { Action, PlanDisruption } from './plan.ts'
 import type { Condition } from './record.ts'
 
-/** Everything that the page and the API show, at one moment. Free of secrets and of control characters. */
+/** All that the page and the API show at one moment. Free of secrets and control characters. */
 export interface EstateView {
-  /** Grows with every change: it says what a reader has seen. */
+  /** Grows with every change, so that readers can tell versions apart. */
   readonly version: number
   readonly atMs: number
   readonly sources: readonly SourceView[]
@@ -23,7 +23,7 @@ export interface EstateView {
   readonly checks: readonly CheckView[]
   /** The newest applied commits, newest first: events name commits only by their hash. */
   readonly commits?: readonly CommitView[]
-  /** When the last pass ended, how long it took, and when the next begins. */
+  /** The last pass's end and duration, and the next one's start. */
   readonly pass?: {
     readonly endedMs: number
     readonly tookMs: number
@@ -46,7 +46,7 @@ export interface SourceView {
   readonly trouble?: string
   /** The repository does not answer, so a newer commit may exist. */
   readonly unreachable?: true
-  /** A commit that comes into force when a person approves its plan. */
+  /** A commit that is applied once a person approves its plan. */
   readonly waiting?: {
     readonly commit: string
     readonly subject?: string
@@ -60,14 +60,14 @@ export interface SourceView {
   }
 }
 
-/** One line of a plan that waits. */
+/** One line of a waiting plan. */
 export interface WaitingRow {
   readonly key: ResourceKey
   readonly do: Action['do']
-  /** What is held, or comes after a wait. */
+  /** The action that is held, or that follows a wait. */
   readonly next?: Action['do']
   readonly text: string
-  /** Where it is declared. Absent: it is not declared any more. */
+  /** The file of the declaration. Absent: no longer declared. */
   readonly file?: string
 }
 
@@ -77,7 +77,7 @@ export interface CommitView {
   readonly subject: string
   readonly author: string
   readonly committedMs: number
-  /** When croft first saw it: what lies between is the way of the push. */
+  /** When croft first saw it: the difference is the delay of the push. */
   readonly seenMs?: number
 }
 
@@ -89,8 +89,8 @@ export interface ConnectionView {
   readonly message?: string
   readonly allow?: string
   /**
-   * Which computers its hosts are, by what it calls them, as `address:port` of their SSH or `local`; under the empty name
-   * the one that it leads to itself. Two connections that name the same computer show the same box.
+   * The computers of its hosts by host name, as `address:port` of SSH or `local`; an empty name means the connection's
+   * own target. Two connections to the same computer show the same box.
    */
   readonly computers?: Readonly<Record<string, string>>
 }
@@ -119,14 +119,14 @@ export interface ResourceView {
   readonly cluster?: string
   readonly status: string
   readonly conditions: readonly Condition[]
-  /** What the present plan says; steps are in it, secrets are not. */
+  /** The current plan's action; with steps, without secrets. */
   readonly action: Action
   readonly power?: string
   readonly addresses?: readonly string[]
   /** The manifest as it is in Git, and where. */
   readonly origin?: { readonly file: string; readonly line: number; readonly commit?: string }
   readonly paused: boolean
-  /** What the outside system shows of it, by field and already as text; secrets are `***`. */
+  /** The live fields as text; secrets are `***`. */
   readonly observed?: Readonly<Record<string, string>>
 }
 
@@ -137,9 +137,9 @@ export interface ClusterView {
   readonly endpoint: string
   readonly decision: ClusterDecision
   readonly observed: ObservedCluster
-  /** Voters that may still be lost before etcd stops; negative when it has. */
+  /** How many voters may fail before etcd stops; negative if it has stopped. */
   readonly quorumMargin: number | 'unknown'
-  /** Since when its API has not answered, for a cluster that was formed. */
+  /** Since when the API of a formed cluster has not answered. */
   readonly unseenSinceMs?: number
   /** A restore or rotation that a command started, and its current step. */
   readonly operation?: {
@@ -159,7 +159,7 @@ export interface DriftView {
   readonly declared: string
   readonly observed: string
   readonly sinceMs: number
-  /** `root@pam` and the task, where the outside system tells. */
+  /** `root@pam` and the task, if the outside system logs them. */
   readonly by?: { readonly user: string; readonly task: string; readonly atMs: number }
   readonly policy: 'correct' | 'report' | 'ignore'
 }

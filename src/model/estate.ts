@@ -10,23 +10,23 @@ import type { SecretReference, SshTarget } from './secret.ts'
 import type { UnreadPath } from './unread.ts'
 import type { KnownObjects, WaitingFor } from './waiting.ts'
 
-/** How an outside system is reached. Declared in Git; secrets only by reference. */
+/** The way to an outside system. Declared in Git; secrets only by reference. */
 export interface Connection {
   readonly name: string
-  /** Which driver speaks to it. */
+  /** The name of its driver. */
   readonly driver: string
   readonly endpoint: string
   /** SHA-256 of the server certificate, `AA:BB:…`. Without it the system's trust store decides. */
   readonly fingerprint?: string
-  /** Where the system is reached by a token of its API. */
+  /** The token, for a system with an API token. */
   readonly token?: SecretReference
-  /** Where address and token are both inside one secret: that of a Crossplane ProviderConfig. */
+  /** Address and token in one secret: that of a Crossplane ProviderConfig. */
   readonly credentials?: SecretReference
-  /** Where it is reached over SSH, or is this very computer. */
+  /** Set if it is reached over SSH, or is this computer. */
   readonly ssh?: SshTarget
-  /** How its hosts are reached over SSH, by what it calls them: for the little that it lets only root do. */
+  /** SSH access to its hosts by their names: for the few calls that only root may make. */
   readonly hosts?: Readonly<Record<string, SshTarget>>
-  /** Where it is the API of a cluster that croft keeps: what is needed to find the way there. */
+  /** Set if this is the API of a cluster that croft manages: what leads there. */
   readonly cluster?: ClusterDeclaration
   /** Set if this is the API of a cluster that another system manages. */
   readonly existing?: ExistingCluster
@@ -44,12 +44,12 @@ export interface Connection {
   readonly origin: Origin
 }
 
-/** How the API of a cluster that croft does not run is reached. Without a kubeconfig: as the pod that croft is in. */
+/** The way to the API of a cluster that croft does not manage. Without a kubeconfig: as croft's own pod. */
 export interface ExistingCluster {
   readonly name: string
   readonly kubeconfig?: SecretReference
   readonly context?: string
-  /** HTTP proxy on the way; else HTTPS_PROXY and NO_PROXY say. */
+  /** HTTP proxy on the way; else HTTPS_PROXY and NO_PROXY apply. */
   readonly proxy?: string
 }
 
@@ -58,31 +58,30 @@ export function clusterName({ cluster, existing, name }: Connection): string {
   return cluster?.name ?? existing?.name ?? name
 }
 
-/** A cluster as Git declares it, with what is needed to reach and build its nodes. */
+/** A declared cluster, with what is needed to reach and build its nodes. */
 export interface ClusterDeclaration {
   readonly key: ResourceKey
   readonly name: string
   readonly estate: string
   readonly spec: ClusterSpec
-  /** Where K3s comes from: tried in order, `{version}` and `{arch}` filled in. */
+  /** Sources of K3s, tried in order, with `{version}` and `{arch}` filled in. */
   readonly artifacts: readonly ArtifactSource[]
-  /** SHA-256 of the program by `v1.34.3+k3s1/amd64`; what is not here is read from the release or its mirror. */
+  /** SHA-256 of the program by `v1.34.3+k3s1/amd64`; others are read from the release or its mirror. */
   readonly checksums?: Readonly<Record<string, string>>
   /** Boxes that were there before, by the name in `NodeMachine.host`. */
   readonly hosts: ReadonlyMap<string, SshTarget>
-  /** Every other box that is declared: one that was a node before is reached this way to take K3s off it. */
+  /** All other declared boxes: to remove K3s from a former node. */
   readonly otherHosts?: ReadonlyMap<string, SshTarget>
-  /** What a node waits for before K3s may start for the first time: seconds by gate, and a name that must be found. */
+  /** What a node waits for before its first K3s start: seconds by gate, and a name that DNS must resolve. */
   readonly gates?: { readonly deadlines: Readonly<Record<string, number>>; readonly dnsName?: string }
-  /** What `upgrade.healthChecks` names, by name. */
+  /** The checks of `upgrade.healthChecks`, by name. */
   readonly healthChecks?: Readonly<Record<string, HealthCheckSpec>>
   /** The machine that a backup is tried on. Made when that is due, and destroyed after it. */
   readonly drill?: Resource
-  /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY say. */
+  /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY apply. */
   readonly proxy?: string
-  /** Where its source may send croft: mirrors, proxies and all that they lead to. Absent: everywhere. */
+  /** Hosts that its source may make croft contact: mirrors, proxies and their targets. Absent: all. */
   readonly egress?: readonly string[]
-  /** Where people find it: `vault` beside the store, or a SOPS file of the repository. */
   readonly policy: Policy
   readonly origin: Origin
   readonly generation: string
@@ -92,12 +91,12 @@ export type ArtifactSource =
   | { readonly release: true }
   /** Base address of a mirror with the layout of the official releases. */
   | { readonly mirror: string }
-  /** Already on the node, put there with the image. */
+  /** Already on the node, as part of its image. */
   | { readonly file: string }
 
-/** Why a thing may leave. That it is marked and not declared is no reason: absence proves nothing. */
+/** Why a thing may leave. A mark without a declaration is no reason: absence proves nothing. */
 export type Proof =
-  /** This estate's own record says that this source declared it. */
+  /** The estate's own record names the source that declared it. */
   | { readonly by: 'record'; readonly source: string }
   /** The history of the source's repository has the commit that removed it. */
   | { readonly by: 'commit'; readonly commit: string }
@@ -107,14 +106,14 @@ export type Proof =
 /** A declaration that a repository once had, and the commit that took it out. */
 export interface Removed {
   readonly commit: string
-  /** As it was declared last. */
+  /** Its last declaration. */
   readonly policy: Policy
 }
 
-/** Looks for the commits that removed these declarations. What is not in the answer was never there, or is not known. */
+/** Finds the commits that removed these declarations. Keys missing in the answer are unknown. */
 export type History = (keys: readonly ResourceKey[], signal?: AbortSignal) => Promise<ReadonlyMap<ResourceKey, Removed>>
 
-/** One line for a person, and for the event of a deletion. */
+/** Returns one line for display, and for the event of a deletion. */
 export function showProof(proof: Proof): string {
   switch (proof.by) {
     case 'record':
@@ -131,9 +130,9 @@ export interface Approval {
   readonly name: string
   readonly deletes: readonly ResourceKey[]
   readonly maxDeletes?: number
-  /** Also what its own policy would leave behind (Orphan): a person named it and meant it (`croft delete`). */
+  /** Includes things that their own policy would leave (Orphan): a person named them (`croft delete`). */
   readonly orphans?: boolean
-  /** Connections on which machines that were there are known to be gone for good. */
+  /** Connections whose missing machines are known to be gone for good. */
   readonly absence?: readonly string[]
   /** Clusters that may be restored although they run. */
   readonly restores?: readonly ResourceKey[]
@@ -143,7 +142,7 @@ export interface Approval {
   readonly origin: Origin
 }
 
-/** Everything that Git declares at one revision, linked: each resource knows its connection and what it needs. */
+/** All declarations of one revision, linked: each resource knows its connection and its needs. */
 export interface Estate {
   /** Commit, or a hash of the directory. */
   readonly revision: string
@@ -158,9 +157,9 @@ export interface Estate {
   readonly powers?: readonly PowerDeclaration[]
   /** Health checks, by name. */
   readonly checks?: ReadonlyMap<string, HealthCheckSpec>
-  /** Keys that are declared but could not be accepted. They are not gone: nothing of theirs may be deleted. */
+  /** Keys that are declared but invalid. They still exist: nothing of theirs may be deleted. */
   readonly unreadable: readonly ResourceKey[]
-  /** Some file could not be read at all, so what is missing proves nothing: no deletes from this revision. */
+  /** A file could not be read at all, so a missing declaration proves nothing: no deletions from this revision. */
   readonly incomplete: boolean
   /** Sources with a grant that were read only in part: nothing that they could name is deleted. */
   readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
@@ -170,51 +169,51 @@ export interface Estate {
   readonly proven?: ReadonlySet<ResourceKey>
   /** Kinds of documents that croft does not know: they may be instances of a deleted definition. */
   readonly leftAlone?: ReadonlySet<string>
-  /** What sources with a grant use of their quotas. */
+  /** The quota usage of sources with a grant. */
   readonly quotas?: readonly SourceQuota[]
   /** Who declares here: uids of estates, and where each source is. Records of other estates prove nothing. */
   readonly sources?: readonly string[]
   /** Asks the history of the sources which commit took a declaration out. */
   readonly history?: History
-  /** What that said of things that are marked and not declared. */
+  /** The history's answers about marked, undeclared things. */
   readonly removed?: ReadonlyMap<ResourceKey, Removed>
-  /** What people have allowed of held actions. */
+  /** People's consents to held actions. */
   readonly consents?: readonly Consent[]
-  /** What waits for values that only the world can say. Absent: nothing does, and nothing ever did. */
+  /** Declarations that wait for observed values. Absent: none. */
   readonly later?: Later
   /** The estate in which machines keep what they have. Absent: nothing that machines have was left to croft. */
   readonly keeping?: (kept: KeptChoices) => Estate
   readonly problems: readonly Problem[]
 }
 
-/** What a machine has of what its declaration leaves to croft: it keeps that until a manifest says otherwise. */
+/** A machine's values for what its declaration leaves to croft: it keeps them until a manifest sets others. */
 export interface KeptChoice {
-  /** What croft gave it comes first. */
+  /** Addresses that croft assigned come first. */
   readonly addresses: readonly string[]
-  /** Only the guest itself says so, which may say anything: no record and no configuration does. */
+  /** Only the guest itself reports it, and may report anything: neither a record nor a configuration has it. */
   readonly told?: true
-  /** What the hypervisor calls the host that it is on. */
+  /** The hypervisor's name of its host. */
   readonly node?: string
-  /** The connection that host belongs to: hosts that stand alone are often called the same. */
+  /** The connection of that host: standalone hosts often share a name. */
   readonly connection?: string
 }
 
 export type KeptChoices = ReadonlyMap<ResourceKey, KeptChoice>
 
-/** Declarations that are whole only by what was seen. */
+/** Declarations that are complete only with observed values. */
 export interface Later {
   readonly waiting: readonly WaitingFor[]
-  /** Objects of clusters that they take values from, as far as their sources may read them. */
+  /** Objects of clusters that provide values, as far as the sources may read them. */
   readonly reads: readonly PermittedRead<ForeignObject>[]
-  /** Another one where something else is declared. */
+  /** Differs if other things are declared. */
   readonly stamp: string
-  /** The estate by what was seen. */
+  /** Returns the estate with the observed values. */
   settle(known: KnownObjects): Estate
-  /** Has expressions evaluated that `settle` will need for this. */
+  /** Evaluates the expressions that `settle` will need. */
   prepare?(known: KnownObjects): Promise<void>
 }
 
-/** The estate with a change that also holds for the estates that it becomes by what is seen of the world. */
+/** Changes an estate, and also the estates that observed values make of it. */
 export function changedEstate(estate: Estate, change: (estate: Estate) => Estate): Estate {
   const { later, keeping } = estate
   return {
@@ -227,16 +226,16 @@ export function changedEstate(estate: Estate, change: (estate: Estate) => Estate
 }
 
 /**
- * Whose a mark is: the name of the estate, and since estates have a uid, that as well: `default/3f2a9c0d1b2e4f60`. The
- * name alone is what marks had before.
+ * Returns the owner in a mark: the estate's name, and its uid if it has one: `default/3f2a9c0d1b2e4f60`. Older marks
+ * have only the name.
  */
 export function estateMark(name: string, uid: string | undefined): string {
   return uid === undefined ? name : `${name}/${uid}`
 }
 
 /**
- * Does what carries this mark belong to us? A mark without a uid was made before there were any and is judged by its name.
- * One with a uid belongs to that estate alone, also when ours has none yet.
+ * Reports whether a mark is our estate's. A mark without a uid predates uids and is judged by its name. One with a uid
+ * belongs to that estate alone, even if ours has none yet.
  */
 export function isOfEstate(mark: string | undefined, own: string): boolean {
   if (mark === undefined || mark === own) return true
@@ -254,7 +253,7 @@ function partsOf(mark: string): readonly [name: string, uid: string | undefined]
   return at === -1 ? [mark, undefined] : [mark.slice(0, at), mark.slice(at + 1)]
 }
 
-/** The same estate under the uid that it is known by, where its files do not say it. */
+/** Returns the estate with its known uid, if its files declare none. */
 export function namedEstate(given: Estate, uid: string): Estate {
   return changedEstate(given, (estate) => ({
     ...estate,

@@ -1,4 +1,4 @@
-/** One expression of a declaration, and what it asks about. */
+/** One expression of a declaration, and its subject. */
 export interface ExpressionQuestion {
   readonly expression: string
   /** The name that the expression uses: `self`, `object`. */

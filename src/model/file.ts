@@ -6,14 +6,14 @@ export interface FileSpec {
   readonly storage: string
   readonly content: 'iso' | 'vztmpl' | 'import' | 'snippets'
   readonly fileName: string
-  /** Where it is fetched from; empty for a snippet, whose text is in the declaration. */
+  /** The download's URL; empty for a snippet, whose text is in the declaration. */
   readonly url: string
   readonly snippet?: Snippet
   readonly checksum?: { readonly algorithm: string; readonly value: string }
   readonly decompression?: string
   /** `false` accepts a certificate that cannot be verified. */
   readonly verifyTls?: boolean
-  /** May a file with another checksum or size be replaced? Without it a mismatch is reported and left alone. */
+  /** Whether a file with another checksum or size may be replaced. If not, the difference is only reported. */
   readonly overwrite: boolean
 }
 
@@ -25,7 +25,7 @@ export interface Snippet {
   readonly mode: number
 }
 
-/** `local:import/noble.qcow2`, the name by which Proxmox knows the file. */
+/** Returns Proxmox's name of the file: `local:import/noble.qcow2`. */
 export function volumeId(file: Pick<FileSpec, 'storage' | 'content' | 'fileName'>): string {
   return `${file.storage}:${file.content}/${file.fileName}`
 }

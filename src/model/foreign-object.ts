@@ -50,7 +50,7 @@ export function permitRead<T extends ObjectReference & Partial<ForeignObject>>(
     return grant.namespace !== undefined && namespace === grant.namespace
       ? held
       : { refused: `${holderOf(grant)} reads objects of its own namespace alone, not ${shown(wanted)}` }
-  // Who may put objects into a cluster has the run of it already.
+  // A source that may create objects in a cluster already controls it.
   const isGranted = listed('Addon', grant.kinds) && listed(`cluster/${cluster}`, grant.connections)
   if (isGranted || isOwnCluster(cluster)) return held
   return {
@@ -59,7 +59,7 @@ export function permitRead<T extends ObjectReference & Partial<ForeignObject>>(
   }
 }
 
-/** Why no object can have such a name, or why no value of it is taken. */
+/** Returns why no object can have this name, or why its values are not used. */
 export function referenceMistake({ apiVersion, kind, name, namespace }: ObjectReference): string | undefined {
   if (!/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-z](?:[a-z0-9-]*[a-z0-9])?$/.test(apiVersion))
     return `${JSON.stringify(apiVersion)} is no version of an API`

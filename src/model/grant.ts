@@ -6,31 +6,31 @@ import type { ResourceKey } from './declaration.ts'
  */
 export interface Grant {
   readonly source: string
-  /** The source is this namespace of a cluster: Secrets that it names are there. */
+  /** The source is this namespace of a cluster: its Secrets are in that namespace. */
   readonly namespace?: string
   readonly kinds: readonly string[]
   readonly names: readonly string[]
   readonly connections: readonly string[]
   readonly hosts: readonly string[]
-  /** Where this is not everything, a guest must be in one of them. */
+  /** Unless this is everything, a guest must be in one of them. */
   readonly pools: readonly string[]
   readonly storages: readonly string[]
-  /** A bridge for what is not tagged, `vmbr0.30` for a VLAN of it. */
+  /** A bridge for untagged traffic, `vmbr0.30` for its VLAN 30. */
   readonly networks: readonly string[]
-  /** What guests are made from: an id, a volume, or the object that brings it (`Image/noble`). */
+  /** Sources of guests: an id, a volume, or the object that brings it (`Image/noble`). */
   readonly templates: readonly string[]
   readonly vmids?: IdRange
   /** `env:NAME` and `file:/path`. */
   readonly secrets: readonly string[]
   /** Places that manifests of its add-ons are fetched from: `ghcr.io:443`. */
   readonly egress: readonly string[]
-  /** How much all its objects may take together. What is absent has no bound. */
+  /** Limits of all its objects together. Absent limits do not apply. */
   readonly quota: Quota
-  /** May reach into the hosts themselves: devices, paths, hook scripts, privileged containers. */
+  /** Whether it may access the hosts themselves: devices, paths, hook scripts, privileged containers. */
   readonly hostAccess: boolean
 }
 
-/** What a grant grants that lists nothing. */
+/** An empty grant. */
 export const NOTHING_GRANTED: Omit<Grant, 'source' | 'namespace'> = {
   kinds: [],
   names: [],
@@ -81,7 +81,7 @@ export const QUOTA_WORDS: readonly (readonly [keyof Usage, string])[] = [
   ['namespaces', 'namespaces'],
 ]
 
-/** Is this bound at least so much? What is absent bounds nothing. */
+/** Reports whether the amount is within the limit. An absent limit allows everything. */
 export function atLeast(bound: number | undefined, amount: number): boolean {
   return bound === undefined || amount <= bound
 }
@@ -91,14 +91,14 @@ export interface IdRange {
   readonly to: number
 }
 
-/** What of a grant counts after it was judged: for ids that are chosen, and for guests whose name changes. */
+/** The part of a grant that is used after its judgement: for chosen ids, and for guests whose name changes. */
 export interface Bounds {
   readonly source: string
   readonly names: readonly string[]
   readonly ids?: IdRange
 }
 
-/** Who is held to it, in a sentence. */
+/** Returns who holds the grant, for a sentence. */
 export function holderOf({ source, namespace }: Pick<Grant, 'source' | 'namespace'>): string {
   return namespace === undefined ? `the source ${source}` : `the namespace ${namespace}`
 }
@@ -113,14 +113,14 @@ export function mayBeCalled(key: string, { names }: Pick<Bounds, 'names'>): bool
   return listed(key.slice(key.lastIndexOf('/') + 1), names)
 }
 
-/** What one source uses of its quota, as it is declared. */
+/** The declared usage of one source's quota. */
 export interface SourceQuota {
   readonly source: string
   readonly names: readonly string[]
   readonly quota: Quota
-  /** Of what was accepted. */
+  /** Usage of the accepted resources. */
   readonly used: Usage
   readonly keys: ReadonlySet<ResourceKey>
-  /** It asks for more than it may have: until that is corrected nothing new is made for it. */
+  /** It declares more than its quota: until that is corrected croft creates nothing new for it. */
   readonly exceeded: boolean
 }

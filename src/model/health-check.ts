@@ -1,10 +1,10 @@
 import type { SecretReference, SshTarget } from './secret.ts'
 
-/** A question that is asked again and again, and whose answer says whether something works. */
+/** A probe that is repeated, and whose answers show whether something works. */
 export interface HealthCheckSpec {
   readonly everyMs: number
   readonly timeoutMs: number
-  /** So many bad answers in a row before it counts as failed: one lost packet is no outage. */
+  /** Failures in a row before it counts as failed: one lost packet is no outage. */
   readonly failures: number
   readonly probe: Probe
 }
@@ -27,14 +27,14 @@ export type Probe =
       readonly server?: string
       readonly expect?: string
     }
-  /** Does the API of a cluster answer, and are all of its nodes ready? */
+  /** Whether the API of a cluster answers and all of its nodes are ready. */
   | { readonly ask: 'cluster'; readonly cluster: string }
   /** A program on a machine or a host, by the lane that reaches it. It passes when it ends with 0. */
   | {
       readonly ask: 'command'
       readonly on: string
       readonly run: readonly string[]
-      /** How the Host of that name is reached, where there is one. */
+      /** SSH access to the Host of that name, if there is one. */
       readonly host?: SshTarget
     }
 
@@ -52,7 +52,7 @@ export function commandAnswer(code: number, stdout: string, stderr: string): Pro
   return { passed: code === 0 ? 'yes' : 'no', output: said === '' ? `it ended with ${code}` : said }
 }
 
-/** A failure to ask, in words where its code is a common one. */
+/** A probe without an answer, in plain words for common error codes. */
 export function unanswered(error: unknown): ProbeAnswer {
   const why = error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error)
   const words = WORDS[why]
@@ -70,7 +70,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name server does not answer',
 }
 
-/** An answer with what was asked before it: `192.168.4.80:443: nothing listens there`. Pure. */
+/** Returns the answer after its target: `192.168.4.80:443: nothing listens there`. Pure. */
 export function withTarget(probe: Probe, answer: ProbeAnswer): ProbeAnswer {
   const target = targetOf(probe)
   if (target === undefined || answer.output.startsWith(target)) return answer
@@ -82,7 +82,7 @@ function targetOf(probe: Probe): string | undefined {
     case 'tcp':
       return `${probe.host}:${probe.port}`
     case 'http': {
-      // Neither a password nor a query: either may be a secret.
+      // Without password and query: either may be a secret.
       const url = URL.parse(probe.url)
       return url === null ? undefined : `${url.origin}${url.pathname}`
     }

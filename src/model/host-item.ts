@@ -1,8 +1,8 @@
 import type { SecretReference } from './secret.ts'
 
 /**
- * One small thing that a host is to have: a package, a file, a line, a user. Each is checked and applied by itself and
- * can be applied again at any time. `name` is unique among the items of its type on a host.
+ * One declared detail of a host: a package, a file, a line, a user. Each is checked and applied separately and is
+ * idempotent. `name` is unique among the items of its type on a host.
  */
 export type HostItem =
   | TypedItem<'package', { readonly version?: string; readonly absent?: boolean }>
@@ -18,13 +18,13 @@ export type HostItem =
       }
     >
   | TypedItem<'file', FileContent & FileRights & { readonly absent?: boolean; readonly restart?: readonly string[] }>
-  /** `name` is the link to what was fetched. */
+  /** `name` is the link to the download. */
   | TypedItem<
       'fetch',
       {
         readonly url: string
         readonly sha256: string
-        /** Names its folder beside those of other versions; without it the checksum does. */
+        /** Names its folder beside those of other versions; by default the checksum does. */
         readonly version?: string
         readonly mode?: number
         readonly archive?: boolean
@@ -119,7 +119,7 @@ export type HostItem =
         readonly gateway4?: string
         readonly gateway6?: string
         readonly dns: readonly string[]
-        /** Must answer after the change, or it is taken back. */
+        /** Must answer after the change, or the change is reverted. */
         readonly reach?: string
       }
     >
@@ -147,7 +147,7 @@ export interface FileRights {
   readonly group?: string
 }
 
-/** What is in a file: text that is in Git, or a secret that is not. */
+/** The content of a file: text in Git, or a secret. */
 export interface FileContent {
   readonly content?: string
   readonly secret?: SecretReference
@@ -156,11 +156,11 @@ export interface FileContent {
 export type HostItemType = HostItem['type']
 export type HostItemOf<Type extends HostItemType> = Extract<HostItem, { readonly type: Type }>
 
-/** An item on one host, with what a person allows there. */
+/** An item on one host, with the host's permissions. */
 export interface WantedItem {
   readonly host: string
   readonly item: HostItem
-  /** May the host be restarted when only that makes the item true? */
+  /** Whether the host may be restarted if only that makes the item effective. */
   readonly reboot: 'allowed' | 'refused'
 }
 
@@ -170,8 +170,8 @@ export function itemId(item: HostItem): string {
 }
 
 /**
- * The first lines of the programs that croft sends to hosts, by which they are told from any other: by a person who
- * finds one among the processes of a host, and by the simulator, which answers them instead of running them.
+ * The first lines of croft's programs for hosts, which identify them: for a person who sees one in a process list, and
+ * for the simulator, which answers them instead of running them.
  */
 export const HOST_PROGRAMS = {
   probe: '# croft: looks at this host',

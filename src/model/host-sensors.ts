@@ -1,7 +1,7 @@
 /**
- * How hot a box is and what it draws, as its kernel tells it: constant text for sh that only reads. A line each:
- * `temperature MILLIDEGREES SENSOR`, `power MICROWATTS` where something measures the whole box, else `energy MICROJOULES`
- * that its processors have used so far. `uptime` is the time to hold the energy against: no clock that anybody sets.
+ * Reads a box's temperatures and power draw from its kernel, as a constant sh program without writes. One line each:
+ * `temperature MILLIDEGREES SENSOR`, and `power MICROWATTS` of the whole box if it is measured, else `energy
+ * MICROJOULES` of its processors since boot. `uptime` is the energy's time, since it is monotonic.
  */
 export const SENSORS = `
 for t in /sys/class/thermal/thermal_zone*; do
@@ -25,11 +25,11 @@ done
 export interface Sensors {
   readonly temperatures: readonly { readonly sensor: string; readonly celsius: number }[]
   readonly watts?: number
-  /** What the processors have used so far; two of them give watts. */
+  /** The processors' energy since boot; two samples give watts. */
   readonly energy?: { readonly joules: number; readonly atSeconds: number }
 }
 
-/** From the lines above, wherever they stand among others. */
+/** Parses those lines, among any others. */
 export function readSensors(lines: readonly string[]): Sensors {
   const rows = lines.map((line) => line.split(' '))
   const numbers = (name: string) => rows.filter(([key]) => key === name).map(([, value]) => Number(value))
@@ -55,7 +55,7 @@ export function hottest({ temperatures }: Sensors): number | undefined {
   return temperatures.length === 0 ? undefined : Math.round(Math.max(...temperatures.map(({ celsius }) => celsius)))
 }
 
-/** What was drawn between two looks. Undefined where only one is known, or the box was started or its counter turned over. */
+/** Returns the average draw between two samples. Undefined without two, or after a restart or an overflow. */
 export function wattsBetween(before: Sensors | undefined, now: Sensors): number | undefined {
   if (now.watts !== undefined) return now.watts
   if (before?.energy === undefined || now.energy === undefined) return undefined

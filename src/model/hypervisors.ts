@@ -1,21 +1,21 @@
-/** What everybody must know of a hypervisor, one row each. The kinds, the plan and the commands read this table. */
+/** The facts about a hypervisor that all parts need. The kinds, the plan and the commands read this table. */
 export interface HypervisorRow {
   /** The kind of its connections. */
   readonly kind: string
   readonly driver: string
-  /** The block of a Machine with what only this hypervisor knows. */
+  /** The block of a Machine with this hypervisor's own fields. */
   readonly field: string
-  /** How many hosts one connection reaches. */
+  /** Whether one connection reaches one host or several. */
   readonly reaches: 'hosts' | 'host'
-  /** Where the ids that croft may choose are declared. Without it croft chooses none. */
+  /** The place that declares the ids for croft's choice. Absent: croft chooses none. */
   readonly ids?: string
-  /** What lets croft see every machine. */
+  /** The permission that lets croft see every machine. */
   readonly visibility: string
-  /** Does it put machines into pools that divide people? */
+  /** Whether its machines are in pools that separate tenants. */
   readonly pools: boolean
-  /** Where a seed goes when neither it nor a disk names a storage. */
+  /** The storage of a seed if neither the seed nor a disk names one. */
   readonly seedStorage?: string
-  /** How OpenTofu names its guests: the provider, its resource by type of guest, and whether an id begins with the host. */
+  /** OpenTofu's names for its guests: provider, resource by type of guest, whether an id starts with the host. */
   readonly tofu: {
     readonly provider: string
     readonly resources: Readonly<Record<string, string>>
@@ -54,7 +54,7 @@ export function hypervisorRow(driver: string): HypervisorRow | undefined {
   return HYPERVISORS.find((row) => row.driver === driver)
 }
 
-/** What would let croft see what it does not see now. */
+/** Returns the permission that would let croft see everything. */
 export function visibilityOf(driver: string): string {
   return hypervisorRow(driver)?.visibility ?? 'let the connection see everything'
 }

@@ -16,16 +16,16 @@ export interface KubeObject {
   readonly [field: string]: unknown
 }
 
-/** Who keeps an object once its cluster stands, in croft's place. */
+/** The tool that takes over an object from croft once its cluster is formed. */
 export type HandoverTarget = 'argocd' | 'flux'
 
-/** One object of a cluster, with what a person allows there. */
+/** One object of a cluster, with its permissions. */
 export interface WantedObject {
   /** Name of the Cluster. */
   readonly cluster: string
   readonly addon: string
   readonly object: KubeObject
-  /** Its name in paths: `deployments`. A guess for kinds that only the cluster knows; it is asked before it is used. */
+  /** Its name in paths: `deployments`. Guessed for kinds that only the cluster knows, and read from it before use. */
   readonly plural: string
   /** Values of `data` of a Secret, by their keys: never part of the object itself. */
   readonly secrets?: Readonly<Record<string, SecretReference>>
@@ -42,10 +42,10 @@ export interface WantedObject {
   readonly hook?: ObjectHook
 }
 
-/** Of a chart that croft renders itself: an object that Helm would make before or after the others. */
+/** For a chart that croft renders itself: an object that Helm would create before or after the others. */
 export interface ObjectHook {
   readonly phase: 'pre' | 'post'
-  /** Of a Job or Pod: which rendering it belongs to. With another one it is taken away and run again. */
+  /** For a Job or Pod: its rendering. If that changes, it is deleted and run again. */
   readonly run?: string
 }
 
@@ -56,12 +56,12 @@ export function isRelease({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 
   return apiVersion === RELEASE.apiVersion && kind === RELEASE.kind
 }
 
-/** The annotation that says which run of a hook an object is. */
+/** The annotation with the run of a hook. */
 export const HOOK_RUN = 'croft.dev/run'
 
 export interface Handover {
   readonly to: HandoverTarget
-  /** The object by which the other keeps it: an Application, a HelmRelease, a Kustomization. */
+  /** The object by which the other tool manages it: an Application, a HelmRelease, a Kustomization. */
   readonly by: KubeObject
 }
 
@@ -77,7 +77,7 @@ export function objectId({ apiVersion, kind, metadata }: KubeObject): string {
   return [sort, ...(metadata.namespace === undefined ? [] : [metadata.namespace]), metadata.name].join('/')
 }
 
-/** How a kind is named in paths, and whether its objects are in namespaces. */
+/** A kind's name in paths, and whether its objects are namespaced. */
 export interface KubeKind {
   readonly plural: string
   readonly namespaced: boolean
@@ -135,7 +135,7 @@ export function builtInKind({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' 
   return known.get(`${apiVersion} ${kind}`)
 }
 
-/** What a kind is most likely called: the cluster itself is asked before it matters. */
+/** Returns a kind's most likely name: the cluster itself is asked before it matters. */
 export function likelyKind({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): KubeKind {
   const found = builtInKind({ apiVersion, kind })
   if (found !== undefined) return found

@@ -1,8 +1,8 @@
 import type { SecretReference } from './secret.ts'
 
-/** Whom to tell, and of what. */
+/** A receiver of notifications, and their subjects. */
 export interface NotificationSpec {
-  /** What is worth telling; everything when it is empty. */
+  /** The subjects of notifications; if empty, all. */
   readonly about: readonly TroubleSort[]
   /** How long a trouble must last before croft reports it, and be gone before it counts as over. */
   readonly afterMs: number
@@ -26,7 +26,7 @@ export const TROUBLE_SORTS = [
 
 export type TroubleSort = (typeof TROUBLE_SORTS)[number]
 
-/** What is sent for one trouble: once when it has lasted a while, once when it is over. */
+/** The notification of one trouble: sent once after it has lasted a while, and once when it is over. */
 export interface Message {
   readonly id: string
   readonly sort: TroubleSort
@@ -41,13 +41,13 @@ export function headline({ title, resolved }: Message): string {
   return resolved ? `Resolved: ${title}` : title
 }
 
-/** How croft notifies one receiver: by a notice for each trouble, or by a regular push that says what is wrong. */
+/** How croft notifies one receiver: one notice per trouble, or a regular push with the current troubles. */
 export interface Receiver {
   readonly notice?: (message: Message) => Outgoing
   readonly heartbeat?: { readonly everyMs: number; of(titles: readonly string[]): Outgoing }
 }
 
-/** One thing to send, as data. Secrets stay references until the moment they are sent. */
+/** One message as data. Secrets stay references until it is sent. */
 export type Outgoing =
   | {
       readonly by: 'http'

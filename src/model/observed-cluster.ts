@@ -9,11 +9,11 @@ export type YesNoUnknown = 'yes' | 'no' | 'unknown'
 
 /** A cluster as observed at one moment, over all lanes. After a crash croft simply observes again. */
 export interface ObservedCluster {
-  /** Do object calls get answers? Probes alone prove nothing. */
+  /** Whether calls for objects are answered. Probes alone prove nothing. */
   readonly api: YesNoUnknown
-  /** The declared endpoint, where only a server answers by its own address. */
+  /** The declared endpoint, if only a server's own address answers. */
   readonly silentEndpoint?: string
-  /** The same, where it answers again and again later than a server by its own address, and how late. */
+  /** The declared endpoint, if it repeatedly answers later than a server's own address, and by how much. */
   readonly slowEndpoint?: { readonly endpoint: string; readonly ms: number }
   readonly identity?: ClusterIdentity
   /** Every node that is declared, or has a Node object, or is on a machine with our mark. */
@@ -21,21 +21,21 @@ export interface ObservedCluster {
   readonly members: readonly EtcdMember[] | 'unknown'
   /** Nodes whose etcd belongs to another cluster than the recorded one, each with what shows it. */
   readonly strangers?: readonly { readonly node: string; readonly why: string }[]
-  /** Has the membership of etcd changed since the first server formed it? Decides about the etcd 3.5.26 hop. */
+  /** Whether etcd's membership changed since the first server formed it. Decides about the etcd 3.5.26 hop. */
   readonly membershipChanged: YesNoUnknown
   readonly snapshots: readonly ClusterSnapshot[] | 'unknown'
-  /** Snapshots that croft asked for since one came, oldest first. A restart of croft forgets them. */
+  /** Snapshot requests since the last snapshot appeared, oldest first. Lost at a restart of croft. */
   readonly snapshotTries?: readonly SnapshotTry[]
   /** The newest result of each health check. */
   readonly checks: readonly CheckResult[]
   readonly requests: ClusterRequests
 }
 
-/** Written down before the first server starts, and never changed by the order of a list. */
+/** Recorded before the first server starts, and independent of the order of a list. */
 export interface ClusterIdentity {
   /** Hash of the CA, as in the K10 token: it identifies data on a disk as ours. */
   readonly caHash: string
-  /** The only node that may ever be started as the first of a new cluster. */
+  /** The only node that may ever start as the first of a new cluster. */
   readonly firstServer?: string
   /** The first server has answered once. From then on croft never forms a new cluster. */
   readonly formed: boolean
@@ -50,25 +50,25 @@ export interface ObservedNode {
   readonly role: NodeRole
   readonly machine: ObservedMachine
   readonly kube: KubeNode | 'absent' | 'unknown'
-  /** What the guest agent or SSH says about K3s on the machine. */
+  /** The report of the guest agent or SSH about K3s on the machine. */
   readonly k3s: LocalK3s | 'unknown'
-  /** Why it did not say: what the lane answered instead. */
+  /** Why there is no report: the lane's error. */
   readonly silence?: string
   /** For how long it has not answered croft, where it answered since croft began. */
   readonly unheardMs?: number
-  /** It is there and lets croft do nothing: it shows another host key, or denies the login or root. */
+  /** It answers and permits nothing: another host key, or a denied login or root. */
   readonly refuses?: { readonly by: 'host-key' | 'denied'; readonly why: string }
-  /** A bootstrap token that croft made for it to come in with is still there. */
+  /** croft's bootstrap token for its join still exists. */
   readonly joinToken?: true
-  /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
+  /** Whether the Secret `kube-system/<node>.node-password.k3s` exists. */
   readonly passwordSecret: YesNoUnknown
-  /** Git does not name it, and nothing says that it ever did: then it is not croft's to take out. */
+  /** Git does not declare it, and nothing proves that it ever did: croft must not remove it. */
   readonly unclaimed?: true
-  /** That croft began to replace this node because it was dead; from the journal. */
+  /** croft started to replace this node because it was dead; from the journal. */
   readonly remediation?: Remediation
   /** Steps that were done on it since it was last in, oldest first. A restart of croft forgets them. */
   readonly tried?: readonly ClusterVerb[]
-  /** How often it was started to join while no fact moved, how long ago it last was, and what K3s last said of it. */
+  /** How often it was started to join with unchanged facts, how long ago the last time, and K3s's last error. */
   readonly joins?: { readonly count: number; readonly ageMs: number; readonly failure?: string }
 }
 
@@ -87,25 +87,25 @@ export interface ObservedMachine {
   /** Carries our mark: croft made it and may destroy it. */
   readonly ours: boolean
   readonly createdMs?: number
-  /** For how long it has been on, where its hypervisor says so. */
+  /** Its uptime, if its hypervisor reports it. */
   readonly upMs?: number
   readonly machineId?: string
-  /** What of its declaration comes into force only with a restart: `memory.dedicatedMb`. */
+  /** A declared field that takes effect only at a restart: `memory.dedicatedMb`. */
   readonly wantsRestart?: string
-  /** What Git wants of a box before it may become a node, and what is not in place yet. */
+  /** A declared prerequisite of a box that is not met yet. */
   readonly unprepared?: string
   /**
-   * When croft first saw it after making it, by our own clock: that of its hypervisor may go wrong, and libvirt does not
-   * say when a machine was made. Absent where croft did not make it.
+   * When croft first saw it after its creation, on croft's clock: the hypervisor's may be wrong, and libvirt does not
+   * report the creation. Absent if croft did not create it.
    */
   readonly firstSeenMs?: number
   /** Being made, moved or destroyed right now. */
   readonly busy?: string
-  /** Git no longer names it, and a guard keeps it all the same: then its node stays as well. */
+  /** Git no longer declares it, but a guard keeps it: then its node stays too. */
   readonly mayNotGo?: KeptMachine
 }
 
-/** What keeps a machine that Git no longer names: the hold of a guard that a person answers at its key. */
+/** The guard that keeps an undeclared machine, for a person's answer at its key. */
 export interface KeptMachine {
   readonly key: ResourceKey
   readonly guard: string
@@ -115,7 +115,7 @@ export interface KeptMachine {
   readonly shows?: readonly string[]
 }
 
-/** When a machine was made, as well as that is known. */
+/** Returns when a machine was created, as far as known. */
 export function madeMs({
   firstSeenMs,
   createdMs,
@@ -131,7 +131,7 @@ export interface KubeNode {
   readonly readyMessage?: string
   /** When `ready` last changed. */
   readonly readySinceMs: number
-  /** How often `ready` changed within the last hour. */
+  /** How often `ready` changed in the last hour. */
   readonly readyChanges?: number
   readonly version: string
   readonly unschedulable: boolean
@@ -142,7 +142,7 @@ export interface KubeNode {
   readonly drainGivenUp?: { readonly target: string; readonly atMs: number }
   /** Pods that a drain would have to move. */
   readonly podsToMove: number | 'unknown'
-  /** What refused the last eviction: `The disruption budget w needs 2 healthy pods and has 2 currently`. */
+  /** The refusal of the last eviction: `The disruption budget w needs 2 healthy pods and has 2 currently`. */
   readonly drainBlockedBy?: string
   readonly podCidrs: readonly string[]
   readonly internalIps: readonly string[]
@@ -163,33 +163,33 @@ export interface LabelSet {
 }
 
 export interface NodeLabels extends LabelSet {
-  /** What croft noted on the Node when it last set them. */
+  /** croft's note on the Node of what it last set. */
   readonly noted?: LabelSet
-  /** What K3s was started with. */
+  /** The set with which K3s was started. */
   readonly started: LabelSet
 }
 
 /** Our mark on a Node that is under work: the lock that keeps a second node from being touched. */
 export interface NodeWork {
   readonly purpose: WorkPurpose
-  /** Which version or configuration it is for. */
+  /** The version or configuration of the work. */
   readonly target: string
   readonly sinceMs: number
-  /** It was schedulable before: only then do we make it schedulable again. */
+  /** It was schedulable before: only then croft uncordons it. */
   readonly cordoned: boolean
-  /** When the call that takes it down was made. */
+  /** When the call was made that stops it. */
   readonly changedMs?: number
 }
 
 export interface LocalK3s {
-  /** `unknown`: nothing says that K3s stands still there, so its data may be in use. */
+  /** `unknown`: nothing proves that K3s is stopped, so its data may be in use. */
   readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed' | 'unknown'
-  /** What K3s runs as where croft did not start it: `k3s-main.service`, `process 812 in session-3.scope`, `port 6443`. */
+  /** The form of a K3s that croft did not start: `k3s-main.service`, `process 812 in session-3.scope`, `port 6443`. */
   readonly heldBy?: string
-  /** Since when the service is in that state. */
+  /** Since when the service has this state. */
   readonly sinceMs: number
   readonly version?: string
-  /** Of a program that was fetched and proved beside the one that runs. */
+  /** The release of a verified program beside the running one. */
   readonly fetched?: string
   /** The release that could last not be fetched there, and why. */
   readonly notFetched?: { readonly version: string; readonly why: string; readonly ageMs: number }
@@ -197,32 +197,32 @@ export interface LocalK3s {
   readonly data: string
   /** Why that nothing lies in its data directory proves nothing; `data` is `other` then. */
   readonly away?: string
-  /** Its config.yaml is croft's: K3s that is on its way here was started by croft. */
+  /** Its config.yaml is croft's, so croft started the joining K3s. */
   readonly configured?: boolean
   /** Hash of the declaration that its config.yaml was written from. */
   readonly configHash?: string
-  /** Its config.yaml says `cluster-init`. Absent: not told. */
+  /** Its config.yaml has `cluster-init`. Absent: unknown. */
   readonly begins?: boolean
   /** Directories without the room that croft, K3s and etcd need to write. */
   readonly full?: readonly FullDisk[]
   /** Certificates on the disk that do not belong to one CA: joining would fail in the middle, or worse. */
   readonly mixedCa?: boolean
-  /** When the first of its certificates ends. K3s renews them only when it starts. */
+  /** When the first of its certificates expires. K3s renews them only at its start. */
   readonly certificatesEndMs?: number
-  /** What a join died of. */
+  /** The error of a join. */
   readonly failure?: string
-  /** How often croft has wiped K3s from this disk; the count lies where neither a wipe nor a restore reaches. */
+  /** How often croft has wiped K3s from this disk; the count survives a wipe and a restore. */
   readonly wipes?: number
   /** Croft's optional files there, by path, each with its SHA-256. */
   readonly files?: Readonly<Record<string, string>>
-  /** As what K3s was set up there. */
+  /** The role with which K3s was installed. */
   readonly role?: NodeRole
   /**
-   * Where it keeps its data. With `sqlite` it is the only server that its cluster can have. Absent: nothing of it is on
-   * the disk, so K3s has never formed or joined a cluster there as a server.
+   * Its datastore. With `sqlite` it is its cluster's only server. Absent: it has no data, so K3s never formed or joined
+   * a cluster there as a server.
    */
   readonly datastore?: 'etcd' | 'sqlite' | 'external'
-  /** What the etcd on this server says of itself; absent where it does not answer, or where there is none. */
+  /** This server's etcd, as it reports itself; absent if it does not answer or there is none. */
   readonly etcd?: {
     readonly self?: string
     readonly voters: readonly { readonly id: string; readonly node: string }[]
@@ -244,7 +244,7 @@ export interface EtcdMember {
   /** The node it belongs to: the name without its suffix. */
   readonly node: string
   readonly learner: boolean
-  /** Connected and answering. `unknown` counts as `no`. */
+  /** Connected and answering. Unknown counts as down. */
   readonly up: YesNoUnknown
   readonly leader?: boolean
   /** `3.6.14`, of the running process. */
@@ -254,23 +254,23 @@ export interface EtcdMember {
 export interface ClusterSnapshot {
   readonly name: string
   readonly atMs: number
-  /** First 12 digits of the hash of the token's password that it was taken with. */
+  /** First 12 digits of the hash of its token's password. */
   readonly tokenHash?: string
-  /** The sealed token that opens it is kept with it. Without it the snapshot cannot be used. */
+  /** The sealed token is stored with it. Without it the snapshot cannot be used. */
   readonly tokenKept: YesNoUnknown
   readonly bytes?: number
   /** `file:///var/lib/…` or `s3://…`, as K3s notes it. */
   readonly location?: string
-  /** The server that took it, where the file lies on its disk. */
+  /** The server that took it, if the file is on its disk. */
   readonly node?: string
 }
 
-/** A snapshot that croft asked a server for and that is in no list yet. */
+/** A requested snapshot that no list shows yet. */
 export interface SnapshotTry {
   readonly name: string
   readonly node: string
   readonly ageMs: number
-  /** Why none will come, in the words of K3s. Absent: it may still come. */
+  /** K3s's error. Absent: the snapshot may still appear. */
   readonly failed?: string
 }
 
@@ -281,19 +281,19 @@ export interface CheckResult {
   readonly atMs: number
 }
 
-/** What people asked for by command; kept in the journal until it is done or withdrawn. */
+/** People's orders by command; in the journal until done or withdrawn. */
 export interface ClusterRequests {
-  /** Everything stands still: a power-down, a restore, a person who said stop. */
+  /** Stops everything: a power-off, a restore, or a person's order. */
   readonly hold?: RequestedHold
   readonly rolloutPaused: boolean
   /** The rollout that was aborted, as `rolloutId` names it; another declaration or a resume lifts it. */
   readonly rolloutAborted?: string
-  /** When a person last said to go on after a failure. */
+  /** When a person last ordered to continue after a failure. */
   readonly resumedMs?: number
   readonly replace: readonly ReplaceOrder[]
-  /** Ids of etcd members that a person wants gone. */
+  /** Ids of etcd members that a person wants removed. */
   readonly removeMembers: readonly string[]
-  /** Servers that a person says are dead. */
+  /** Servers that a person declared dead. */
   readonly forget?: readonly ForgetOrder[]
 }
 
@@ -309,15 +309,15 @@ export interface ForgetOrder {
   readonly createdMs?: number
 }
 
-/** An order to replace a node. It stands until the machine that it names is gone. */
+/** An order to replace a node. It applies until the machine that it names is gone. */
 export interface ReplaceOrder {
   readonly node: string
   readonly atMs: number
-  /** `unseen` until the first look after the order. Absent in orders of an older croft, which had no end. */
+  /** `unseen` until the first observation after the order. Absent in orders of an older croft, which had no end. */
   readonly goes?: MachineLife | 'unseen'
 }
 
-/** Tells a machine from the one that comes in its place, and K3s on a box from the K3s after a wipe. */
+/** Distinguishes a machine from its successor, and K3s on a box from K3s after a wipe. */
 export interface MachineLife {
   readonly machineId?: string
   readonly wipes?: number
@@ -362,7 +362,7 @@ export function isUnderWay(operation: OperationAt | undefined, nowMs: number): o
 
 export const NO_REQUESTS: ClusterRequests = { rolloutPaused: false, replace: [], removeMembers: [] }
 
-/** What to do next with a cluster, and what blocks it. Data: printed, compared, performed, rehearsed. */
+/** The next steps of a cluster, and what blocks it. Data: printed, compared, performed, rehearsed. */
 export interface ClusterDecision {
   readonly phase: ClusterPhase
   /** All of them may start now, in parallel. */
@@ -373,7 +373,7 @@ export interface ClusterDecision {
   /** A person must change something first. */
   readonly refusals: readonly ClusterHold[]
   readonly warnings: readonly string[]
-  /** What the declared number of servers survives, in one sentence. */
+  /** One sentence about the failures that the declared servers survive. */
   readonly faultTolerance: string
   /** Releases that every node will have run, in order, until the pin is reached. Empty when it is. */
   readonly hops: readonly string[]
@@ -398,7 +398,7 @@ export type NodePhase =
   | 'PoweredOff'
   | 'Booting'
   | 'StaleState'
-  /** In a running cluster and that croft has no record of. */
+  /** A member of a running cluster without a record. */
   | 'Unrecorded'
   | 'Duplicate'
   | 'Waiting'
@@ -416,49 +416,49 @@ export type NodePhase =
 /** Target of a step that puts the program that runs back on the disk. */
 export const PUT_BACK = 'put-back'
 
-/** Target of a step that fetches and proves a program beside the one that runs. */
+/** Target of a step that downloads and verifies a program beside the running one. */
 export const FETCH_BESIDE = 'fetch-beside'
 
 /** Target of a `label-node` that is permitted to evict pods. */
 export const EVICTS_PODS = 'evicts-pods'
 
-/** Nothing to do but look again. */
+/** A wait without a step. */
 export interface ClusterWait {
   readonly node?: string
   readonly awaits: string
   readonly sinceMs: number
   readonly untilMs?: number
-  /** A rollout waits for a node that came or changed lately. */
+  /** A rollout waits for a new or recently changed node. */
   readonly soak?: true
 }
 
 export interface ClusterHold {
   readonly node?: string
-  /** Which rule: `quorum`, `ghost-member`, `brake`, `window`… */
+  /** The rule: `quorum`, `ghost-member`, `brake`, `window`… */
   readonly guard: string
   readonly reason: string
-  /** What would let it go on. */
+  /** How to let it continue. */
   readonly allow: string
 }
 
-/** What the planner of clusters decides on. */
+/** The input of the planner of clusters. */
 export interface ClusterInput {
   readonly declaration: ClusterDeclaration
   readonly observed: ObservedCluster
-  /** Boxes that were nodes and have nothing of this cluster on them any more, by the name of the node. */
+  /** Boxes that were nodes and no longer hold anything of this cluster, by node name. */
   readonly cleared?: readonly string[]
 }
 
-/** One cluster in one pass: what was declared, what was seen, and what follows from it. */
+/** One cluster in one pass: declared, observed, decided. */
 export interface ClusterPlan extends ClusterInput {
   readonly decision: ClusterDecision
-  /** Nodes whose machines are refused: they do not come by themselves. */
+  /** Nodes with refused machines: they cannot join. */
   readonly refused?: ReadonlySet<string>
 }
 
 /**
- * Something that people ask for by command and that takes a whole cluster: a restore, a rotation. Its steps are data:
- * printed before anything happens, done one after the other, and each can be repeated.
+ * An order by command about a whole cluster: a restore, a rotation. Its steps are data: printed before any effect,
+ * performed in order, and idempotent.
  */
 export interface ClusterOperation {
   readonly name: string
@@ -466,11 +466,11 @@ export interface ClusterOperation {
   /** Found before anything was touched: then nothing is. */
   readonly refusals: readonly { readonly reason: string; readonly allow: string }[]
   readonly warnings: readonly string[]
-  /** It destroys what lives, so a yes is not enough: a person names the cluster. */
+  /** It destroys live data, so a yes is not enough: a person names the cluster. */
   readonly naming?: { readonly cluster: string; readonly reason: string; readonly allow: string }
 }
 
-/** Nodes that lose what they hold: the one that starts over from a snapshot, and those whose data is deleted. Pure. */
+/** Returns the nodes that lose their data: the restored one, and those whose data is deleted. Pure. */
 export function destroyedBy({ steps }: Pick<ClusterOperation, 'steps'>): readonly string[] {
   return [
     ...new Set(steps.flatMap(({ destroys, node }) => (destroys === undefined || node === undefined ? [] : [node]))),

@@ -15,7 +15,7 @@ import type { Step } from './step.ts'
 
 export type OnOffUnknown = 'on' | 'off' | 'unknown'
 
-/** Everything that is seen of a cluster or site and its power at one moment. */
+/** A cluster or site and its power as observed at one moment. */
 export interface ObservedPower {
   /** Undefined: this Power has no cluster. */
   readonly cluster?: ClusterPower
@@ -27,11 +27,11 @@ export interface ObservedPower {
   }[]
   /** People, backups and jobs that block it. Holds set by command are in the orders. */
   readonly holds: readonly ObservedPowerHold[]
-  /** Each UPS that feeds a host, by its name. Unknown: it has never answered. */
+  /** Each UPS that feeds a host, by name. Unknown: it has never answered. */
   readonly ups: Readonly<Record<string, UpsReading | 'unknown'>>
   /** Hooks that ran for the state that is wanted now, by name. */
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
-  /** HealthChecks that must pass on the way up and have answered, by name. */
+  /** Answers of HealthChecks that must pass on the way up, by name. */
   readonly checks: Readonly<Record<string, CheckOutput>>
   /**
    * How long each wait has lasted, by name, on a monotonic clock. Lost with the process: then it restarts at 0, so that
@@ -46,18 +46,18 @@ export interface CheckOutput {
 }
 
 export interface ClusterPower {
-  /** It has been there once. One that is only being made has nothing to put down, or to bring up. */
+  /** It existed once. A cluster under formation has nothing to stop or start. */
   readonly formed: boolean
-  /** Do object calls get answers? */
+  /** Whether calls for objects are answered. */
   readonly api: YesNoUnknown
-  /** Have enough servers come back to decide anything? */
+  /** Whether enough servers have returned for a quorum. */
   readonly quorum: YesNoUnknown
   readonly workloads: readonly PowerWorkload[] | 'unknown'
   readonly attachments: readonly { readonly name: string; readonly node: string }[] | 'unknown'
   readonly nodes: readonly PowerNode[]
   /** Pods that wait for a node that sleeps: by node, which pods only it could run. */
   readonly wanting: Readonly<Record<string, readonly string[]>>
-  /** Is the cluster's DNS up? The message says what it lacks. */
+  /** Whether the cluster's DNS is up, and what it lacks. */
   readonly dns: { readonly up: YesNoUnknown; readonly message: string }
   readonly storage: { readonly up: YesNoUnknown; readonly message: string }
 }
@@ -70,22 +70,22 @@ export interface PowerNode {
   readonly machine?: ResourceKey
   /** The box that it is on, or that carries its machine; only where the Power names it. */
   readonly host?: string
-  /** Of the machine or, without one, of the box. */
+  /** Of the machine, or of the box if there is none. */
   readonly power: OnOffUnknown
   readonly kube: 'ready' | 'not-ready' | 'absent' | 'unknown'
-  /** What its Node says is new: a Node that was put down shows what it was until its kubelet has come back. */
+  /** Its Node's state is current: a stopped Node shows its old state until its kubelet has returned. */
   readonly back: boolean
   readonly unschedulable: boolean
   readonly tainted: boolean
   readonly mark?: PowerMark
   readonly podsToMove: number | 'unknown'
-  /** How many of them are storage clients: they stay until the last volume is off. */
+  /** How many of them are storage clients: they stay until the last volume is detached. */
   readonly clientsToMove?: number
   readonly drainBlockedBy?: string
   readonly k3s: 'running' | 'starting' | 'stopped' | 'absent' | 'unknown'
 }
 
-/** Our mark on a Node that we put down: what of its state is our doing. */
+/** Our mark on a Node that croft took down: which part of its state croft set. */
 export interface PowerMark {
   readonly sinceMs: number
   readonly cordoned: boolean
@@ -98,14 +98,14 @@ export interface PowerMachine {
   readonly role: 'node' | 'machine' | 'infrastructure'
   readonly host?: string
   readonly power: OnOffUnknown
-  /** Is it there at all? */
+  /** Whether it exists. */
   readonly exists: YesNoUnknown
 }
 
 export interface ObservedPowerHost {
   readonly name: string
   readonly power: OnOffUnknown
-  /** What runs there; unknown: its hypervisor cannot be asked. */
+  /** Its guests; unknown if its hypervisor does not answer. */
   readonly guests: HostGuests | 'unknown'
   readonly watts?: number
 }
@@ -125,7 +125,7 @@ export interface ObservedPowerHold {
   readonly who: string
   readonly where: string
   readonly sinceMs?: number
-  /** How long nothing has been heard of it. */
+  /** How long it has been idle. */
   readonly idleMs?: number
   /** Its age by the clock of those that it runs on: ours may be wrong. */
   readonly ageMs?: number
@@ -137,29 +137,29 @@ export interface UpsReading {
   /** The battery is about to be empty, or a power-off of the UPS has been ordered. */
   readonly low: boolean
   readonly watts?: number
-  /** It has not answered since: this is what it said last. */
+  /** Silent since then: this is its last answer. */
   readonly silentSinceMs?: number
 }
 
-/** What to do next about the power of a cluster or site, and what blocks it. */
+/** The next steps for the power of a cluster or site, and what blocks it. */
 export interface PowerDecision {
   readonly phase: PowerPhase
-  /** Which state is wanted, since when, and who says so. */
+  /** The wanted state, since when, and who wants it. */
   readonly wanted: { readonly state: 'on' | 'off'; readonly sinceMs: number; readonly why: string }
   readonly steps: readonly Step<'power'>[]
   readonly waits: readonly PowerWait[]
   readonly holds: readonly PowerHold[]
   readonly refusals: readonly PowerHold[]
   readonly warnings: readonly string[]
-  /** In the order in which they are gone through. */
+  /** In order of execution. */
   readonly tiers: readonly TierRow[]
-  /** What becomes of machines in the hypervisor's hands: switched on or off, or left. Others are as declared. */
+  /** The hypervisor's orders for machines: on, off, or unchanged. Others are as declared. */
   readonly machines: Readonly<Record<ResourceKey, 'on' | 'off' | 'leave'>>
-  /** Everything else about the cluster stands still while this is so. */
+  /** While true, croft makes no other change to the cluster. */
   readonly holdsCluster: boolean
-  /** Nodes that are off and meant to be. */
+  /** Nodes that are off as intended. */
   readonly asleep: readonly string[]
-  /** The change of state came to its end with this look. */
+  /** The change of state ended in this pass. */
   readonly ended?: { readonly result: 'done' | 'aborted'; readonly reason: string }
 }
 
@@ -190,25 +190,25 @@ export interface PowerHold {
 export interface TierRow {
   readonly tier: Tier
   readonly state: 'done' | 'doing' | 'todo'
-  /** How much of it is done: `3 of 5`. */
+  /** Its progress: `3 of 5`. */
   readonly progress: string
   /** The evidence that is awaited before the next one begins. */
   readonly awaits: string
 }
 
-/** What the planner of Powers decides on. */
+/** The input of the planner of Powers. */
 export interface PowerInput {
   readonly declaration: PowerDeclaration
   readonly observed: ObservedPower
   readonly requests: PowerRequests
   readonly done?: PowerDone
-  /** When all of this was read: orders count from the moment that they were given. */
+  /** When all of this was read: an order counts from the time it was given. */
   readonly atMs: number
-  /** What was used today, as of the pass before. */
+  /** Today's usage as of the previous pass. */
   readonly energy?: PowerEnergy
 }
 
-/** One Power in one pass: what was declared, seen and ordered, and what follows from it. */
+/** One Power in one pass: declared, observed, ordered, decided. */
 export interface PowerPlan extends PowerInput {
   readonly decision: PowerDecision
 }
@@ -219,18 +219,18 @@ export interface PowerView
   readonly key: ResourceKey
   readonly name: string
   readonly cluster?: string
-  /** What is done right now, in a person's words. */
+  /** The current work, for display. */
   readonly doing: readonly string[]
   readonly watts: { readonly estimated: number; readonly measured?: number }
   readonly energy?: PowerEnergy
-  /** When the schedule speaks next, and what it will say. */
+  /** The schedule's next change. */
   readonly next?: { readonly state: 'on' | 'off'; readonly atMs: number }
   readonly schedule?: PowerSchedule
-  /** Holds that people set, whether or not anything is to go off now. */
+  /** People's holds, whether or not a power-off is due. */
   readonly held: readonly PersonHold[]
   readonly hosts: readonly PowerHostView[]
   readonly onDemand: readonly OnDemandView[]
-  /** How long a node on demand may have nothing to run. */
+  /** How long an on-demand node may be idle. */
   readonly idleMs: number
   readonly ups?: UpsView
 }
@@ -264,9 +264,9 @@ export interface UpsView {
   readonly levels: UpsSpec['levels']
 }
 
-/** What would be done if it were switched now. Nothing is ordered by asking. */
+/** The effect of switching it now. Reading it orders nothing. */
 export interface PowerPreview extends Pick<PowerDecision, 'tiers' | 'holds' | 'refusals' | 'warnings'> {
   readonly state: 'on' | 'off'
-  /** The first steps, in a person's words. */
+  /** The first steps, for display. */
   readonly first: readonly string[]
 }

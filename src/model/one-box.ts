@@ -1,7 +1,7 @@
 import type { ConnectionView, EstateView, HostView } from './estate-view.ts'
 
 export interface Box extends HostView {
-  /** What Git calls it, where the hypervisor calls it otherwise. */
+  /** Its name in Git, if the hypervisor's differs. */
   readonly alsoCalled?: string
   /** Why a host of the same name is another one. */
   readonly apart?: string
@@ -10,8 +10,8 @@ export interface Box extends HostView {
 type HostsAndConnections = Pick<EstateView, 'hosts' | 'connections'>
 
 /**
- * Hosts as people count them. A box that a hypervisor shows and that is also looked at over SSH is one: the hypervisor
- * says what runs on it, its own sensors say how warm it is and what it draws.
+ * Returns hosts as people count them. A box that a hypervisor shows and that croft also reads over SSH is one: the
+ * hypervisor reports its guests, its own sensors report temperature and power draw.
  */
 export function asBoxes({ hosts, connections }: HostsAndConnections): readonly Box[] {
   const believed = { hosts: hosts.map(withoutLies), connections }
@@ -36,8 +36,8 @@ export function asBoxes({ hosts, connections }: HostsAndConnections): readonly B
 }
 
 /**
- * Which host of a hypervisor a box is; or why one of its name is not it; or nothing, where none comes near. What Git says
- * of the computer behind a host counts first, then the address of a hypervisor that is alone, then the name.
+ * Returns the hypervisor's host that a box is, or why its namesake is another one, or nothing if none is near. Git's
+ * statement about the computer of a host decides first, then the address of a single hypervisor, then the name.
  */
 export function sameBox(
   box: HostView,
@@ -80,7 +80,7 @@ function addressOf(endpoint: string | undefined): string | undefined {
   return hostname === '' ? undefined : hostname
 }
 
-/** A host may say anything of itself. What is no number, or less than nothing, is left out. */
+/** A host may report anything: values that are no numbers, or negative, are dropped. */
 function withoutLies(host: HostView): HostView {
   const { connection, name, online, ...numbers } = host
   const kept = Object.entries(numbers).filter(

@@ -10,7 +10,7 @@ export interface HealthSubject {
   readonly state: HealthState
 }
 
-/** The state of every cluster, host, check and resource of a view. What is being made or changed has none. Pure. */
+/** Yields the state of every cluster, host, check and resource of a view, unless it is changing. Pure. */
 export function* healthOf(view: EstateView): Generator<HealthSubject> {
   yield* healthOfServices(view)
   for (const resource of view.resources) {
@@ -56,14 +56,14 @@ function clusterState(phase: string): HealthState {
   return ['Degraded', 'Blocked', 'QuorumLost'].includes(phase) ? 'down' : 'up'
 }
 
-/** Seconds that something was well, not well and not known. What is missing of an hour or a day was off or not looked at. */
+/** Seconds in which it was healthy, unhealthy and unknown. The rest of an hour or a day it was off or not observed. */
 export interface HealthSeconds {
   readonly up: number
   readonly down: number
   readonly unknown: number
 }
 
-/** One cluster, host or check over time, one entry for each hour or day, oldest first. Undefined: nothing is known. */
+/** One cluster, host or check over time, one entry per hour or day, oldest first. Undefined: no data. */
 export interface HealthPast {
   readonly what: 'cluster' | 'host' | 'check'
   readonly subject: string
@@ -81,12 +81,12 @@ export interface GaugePast {
   readonly means: readonly (number | undefined)[]
 }
 
-/** What croft remembers over days, in a bounded space. Days are days in UTC. */
+/** croft's history over days, of bounded size. Days are in UTC. */
 export interface Past {
-  /** The days up to and with the one of this moment. */
+  /** Returns the days up to and including the given time's. */
   days(nowMs: number, count: number): readonly HealthPast[]
   hours(nowMs: number, count: number): readonly HealthPast[]
   gauges(nowMs: number, slots: number): readonly GaugePast[]
-  /** How upgrades, restores and power went of late, newest first. */
+  /** Recent upgrades, restores and power changes, newest first. */
   courses(): readonly Course[]
 }

@@ -7,7 +7,7 @@ import type { Change, Desired, ObservedHost } from './resource.ts'
 import type { Step } from './step.ts'
 import type { WaitingFor } from './waiting.ts'
 
-/** Does something to the outside world. */
+/** An effect on the outside world. */
 export type Doing =
   | { readonly do: 'create'; readonly externalId: string; readonly host: string; readonly steps: readonly Step[] }
   | {
@@ -37,7 +37,7 @@ export type Doing =
       readonly proof?: Proof
     }
 
-/** What must be looked at before the next action can be decided. */
+/** A fact that must be read before the next action can be decided. */
 export type MissingFact =
   | { readonly look: 'config' | 'power'; readonly externalId: string }
   /**
@@ -48,7 +48,7 @@ export type MissingFact =
   /** remainsOf: the list is read for leftovers of an earlier creation of this id. */
   | { readonly look: 'list'; readonly list: string; readonly remainsOf?: string }
 
-/** What to do next for one resource. Every action but `nothing` says why. */
+/** The next action for one resource. Every action but `nothing` has a reason. */
 export type Action =
   | { readonly do: 'nothing' }
   | {
@@ -57,26 +57,26 @@ export type Action =
       readonly message: string
       readonly lookAgainMs: number
       readonly missing?: MissingFact
-      /** What will be done when the wait is over: part of what a person agrees to. */
+      /** The action after the wait: part of what a person agrees to. */
       readonly next?: Doing
     }
   | (Doing & { readonly reason: string })
-  /** Take it off the books; the thing itself stays as it is. */
+  /** Delete the record; the thing itself stays. */
   | { readonly do: 'forget'; readonly reason: string; readonly externalId: string }
-  /** A guard blocks it for now: `allow` says what would let it pass. */
+  /** A guard blocks it for now: `allow` says how to lift that. */
   | {
       readonly do: 'hold'
       readonly guard: string
       readonly held: Doing
       readonly reason: string
       readonly allow: string
-      /** What a person reads who may lift it; a consent covers this list or less. Absent: no consent lifts it. */
+      /** The list that a person's consent covers; it also covers a shorter one. Absent: no consent lifts the hold. */
       readonly shows?: readonly string[]
     }
   /** Will not be done as declared; a person must change something. */
   | { readonly do: 'refuse'; readonly guard: string; readonly reason: string; readonly allow: string }
 
-/** Does it do something to the outside world? */
+/** Reports whether the action has an effect on the outside world. */
 export function isDoing(action: Action): action is Action & Doing {
   switch (action.do) {
     case 'create':
@@ -90,23 +90,23 @@ export function isDoing(action: Action): action is Action & Doing {
   }
 }
 
-/** What a plan does to one thing that runs. */
+/** A plan's effect on one running thing. */
 export interface Disruption {
   /** Key of a machine, a cluster or a Power. */
   readonly subject: string
-  /** outage: it does not serve meanwhile. data-loss: something is gone for good. */
+  /** outage: it does not serve meanwhile. data-loss: data is gone for good. */
   readonly worst: 'none' | 'restart' | 'outage' | 'data-loss'
   readonly restarts: number
   readonly drains: number
-  /** Votes of a cluster that are away at the same time. */
+  /** Votes of a cluster that are away simultaneously. */
   readonly votesAway: number
   /** Expected, all together. */
   readonly minutesAway: number
   /** Expected until it is done, waits between nodes included. */
   readonly minutes: number
-  /** Machines or nodes whose data is gone afterwards. */
+  /** Machines or nodes that lose their data. */
   readonly lost: readonly string[]
-  /** One line for a person. */
+  /** One line for display. */
   readonly text: string
 }
 
@@ -126,11 +126,11 @@ export interface PlanEntry {
   /** Hash of everything that is declared of it; absent where nothing declares it. */
   readonly generation?: string
   readonly action: Action
-  /** The thing this is about, when there is one or its id is already chosen. */
+  /** The thing's id, if it exists or its id is already chosen. */
   readonly externalId?: string
   readonly host?: string
   readonly origin?: Origin
-  /** What a person should know although nothing is done about it. */
+  /** Notes for a person, without an action. */
   readonly notes?: readonly string[]
   /** The world changed and Git did not: this generation was applied before. */
   readonly drift?: true
@@ -140,24 +140,24 @@ export interface PlanEntry {
   readonly preview?: Preview
 }
 
-/** What the outside system itself says would come of a change, asked without making it. */
+/** The outside system's own answer about a change, as a dry run. */
 export interface Preview {
-  /** Every field that would be another, also what the system fills in by itself; of a new thing all its fields. */
+  /** All fields that would differ, including those that the system sets itself; for a new thing all fields. */
   readonly changes: readonly Change[]
-  /** It would not take it, and why. */
+  /** Why the system would refuse it. */
   readonly refused?: string
-  /** Where it is a chart: what would come out of its templates. */
+  /** For a chart: the effect on its rendered templates. */
   readonly chart?: ChartPreview
 }
 
-/** What a change of a chart would change, rendered where the plan is made. Values of Secrets are never in it. */
+/** The effect of a chart's change, rendered while planning. Never contains values of Secrets. */
 export interface ChartPreview {
   readonly objects: readonly ChartObjectPreview[]
-  /** How many objects there would be in all. */
+  /** The number of all objects. */
   readonly total: number
-  /** How many get nothing but the labels that name the new version. */
+  /** How many objects change only in labels with the version. */
   readonly relabelled: number
-  /** Objects with fields that come out another way each time; those fields are not compared. */
+  /** Objects with fields that differ in every rendering; those fields are not compared. */
   readonly unsteady: readonly string[]
   /** Why nothing of it can be shown. */
   readonly notRendered?: { readonly why: 'no-helm' | 'new-place' | 'held' | 'failed'; readonly message: string }
@@ -167,7 +167,7 @@ export interface ChartObjectPreview {
   /** `Deployment.apps/podinfo/podinfo` */
   readonly id: string
   readonly becomes: 'added' | 'changed' | 'removed'
-  /** Of a change, field by field; of a Secret none is named. */
+  /** By field; for a Secret without names. */
   readonly changes: readonly Change[]
 }
 
@@ -177,13 +177,13 @@ export interface ConnectionNote {
   /** The place of the declaration, if a person can correct the problem there. */
   readonly origin?: Origin
   readonly code: 'unreachable' | 'refused' | 'suspect' | 'incomplete'
-  /** The driver's word for a refusal (`Unauthorized`), where there was one: the exit code depends on it. */
+  /** The driver's reason for a refusal (`Unauthorized`), if any: the exit code depends on it. */
   readonly reason?: string
   readonly message: string
   readonly allow: string
 }
 
-/** The birth of the guest that croft knows under an id, and of the one that is there. */
+/** The recorded birth of the guest with an id, and the live one. */
 export interface Births {
   readonly was?: string
   readonly is?: string
@@ -196,8 +196,8 @@ export interface Plan {
   readonly problems: readonly Problem[]
   readonly clusters?: readonly ClusterPlan[]
   readonly powers?: readonly PowerPlan[]
-  /** What is neither made nor changed before the world has said a value that goes into it. */
+  /** Things that croft neither creates nor changes until the world shows a value for them. */
   readonly waiting?: readonly WaitingFor[]
-  /** What each connection that could be seen has shown of its hosts. */
+  /** The hosts of each reachable connection. */
   readonly hosts?: readonly (ObservedHost & { readonly connection: string })[]
 }

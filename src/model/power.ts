@@ -12,7 +12,7 @@ export interface PowerDeclaration {
 }
 
 export interface PowerSpec {
-  /** The Cluster whose workloads and nodes go down and up with it. Absent: only machines and hosts. */
+  /** The Cluster whose workloads and nodes it switches. Absent: only machines and hosts. */
   readonly cluster?: string
   /** The state before any order and any switching time of the schedule. */
   readonly state: 'on' | 'off'
@@ -22,18 +22,18 @@ export interface PowerSpec {
   readonly machines: readonly ResourceKey[]
   /** Gateway, DNS, DHCP: last off, first on. */
   readonly infrastructure: readonly ResourceKey[]
-  /** Asked in order, before what is known of common software. */
+  /** Tried in order, before the table of common software. */
   readonly rules: readonly TierRule[]
   readonly hooks: readonly PowerHook[]
   readonly deadlines: Readonly<Record<Deadline, DeadlineRule>>
   readonly holds: HoldRules
   readonly schedule?: PowerSchedule
-  /** How long a node that is declared `power: onDemand` may be idle before it is put to sleep. */
+  /** How long a node with `power: onDemand` may be idle before it sleeps. */
   readonly idleMs: number
   readonly ups?: UpsSpec
   /** croft disarms the hypervisor's HA before guests stop, and arms it again at start. */
   readonly ha: boolean
-  /** What runs on a host that is switched off and is not declared: it holds the host, or goes down with it. */
+  /** Undeclared guests on a host that goes off: they hold the host, or go down with it. */
   readonly strangers: 'hold' | 'shutdown'
   /** HealthChecks that must pass on the way up, in addition to croft's own checks. */
   readonly checks: { readonly dns: readonly string[]; readonly storage: readonly string[] }
@@ -92,7 +92,7 @@ export type Tier =
   | 'hosts'
   | 'infrastructure'
   | 'last-hosts'
-  /** On the way up only. */
+  /** Only on the way up. */
   | 'quorum'
   | 'dns'
   | 'storage'
@@ -100,7 +100,7 @@ export type Tier =
 
 export interface PowerHook {
   readonly name: string
-  /** Before this tier goes down, or after it came up. */
+  /** Before the shutdown of this tier, or after its start. */
   readonly tier: Tier
   readonly when: 'off' | 'on'
   /** Name of a Host, and how it is reached. */
@@ -113,7 +113,7 @@ export type Deadline = 'scale' | 'detach' | 'drain' | 'stop' | 'start'
 
 export interface DeadlineRule {
   readonly afterMs: number
-  /** wait: go on asking. force: do it the hard way, or go on without. abort: go back. */
+  /** wait: continue to wait. force: force it, or continue without it. abort: go back. */
   readonly choice: 'wait' | 'force' | 'abort'
 }
 
@@ -139,13 +139,13 @@ export interface PowerSchedule {
 export interface UpsSpec {
   /** `rack@192.168.4.2:3493`. It feeds every host that names no other. */
   readonly name: string
-  /** At or below so many percent on battery, hosts of this level and all before it go. */
+  /** On battery, at or below this percentage, hosts of this and all previous levels go off. */
   readonly levels: readonly { readonly below: number; readonly level: number }[]
   /** Below so many percent no host is woken, although the mains are back. */
   readonly wakeAbove: number
 }
 
-/** What people asked for by command; kept in the store until it is over. */
+/** People's orders by command; stored until they end. */
 export interface PowerRequests {
   readonly wanted?: PowerRequest
   readonly holds: readonly PersonHold[]
@@ -171,16 +171,16 @@ export interface PersonHold {
 
 export const NO_POWER_REQUESTS: PowerRequests = { holds: [] }
 
-/** What became of the newest change of state; written by the engine. */
+/** The result of the newest change of state; written by the engine. */
 export interface PowerDone {
-  /** Which one: the moment since which the state was wanted. */
+  /** The time of the order, which identifies it. */
   readonly sinceMs: number
   readonly state: 'on' | 'off'
   readonly result: 'done' | 'aborted'
   readonly reason?: string
 }
 
-/** Energy of one day (in UTC), estimated from what hosts are declared to take, and measured where something measures. */
+/** Energy of one day (in UTC), estimated from the declared draw of hosts, and measured where possible. */
 export interface PowerEnergy {
   readonly dayMs: number
   readonly estimatedWh: number

@@ -5,7 +5,7 @@ import type { SystemId } from './system-id.ts'
 
 /** A standing answer about a resource. `sinceMs` moves only when `status` does, so that it never flaps. */
 export interface Condition {
-  /** BackedUp: of a cluster with a backup policy. Is there a backup that could be restored? */
+  /** BackedUp: for a cluster with a backup policy, whether a restorable backup exists. */
   readonly type: 'Synced' | 'Ready' | 'Stalled' | 'BackedUp'
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
@@ -13,17 +13,17 @@ export interface Condition {
   readonly sinceMs: number
 }
 
-/** Why a machine is not Ready whose first boot is over and went wrong. */
+/** The reason of a machine whose first boot failed. */
 export const CLOUD_INIT_FAILED = 'CloudInitFailed'
 
-/** Not Ready, and no waiting makes it so: a person must see to it. */
+/** Reports whether it is not Ready and waiting does not help: a person must act. */
 export function isFailed(conditions: readonly Pick<Condition, 'type' | 'status' | 'reason'>[]): boolean {
   return conditions.some(
     ({ type, status, reason }) => type === 'Ready' && status === 'False' && reason === CLOUD_INIT_FAILED,
   )
 }
 
-/** The same failure, counted, so that it is reported once and not retried for ever. */
+/** A repeated failure with its count, so that it is reported once and not retried forever. */
 export interface FailureRun {
   /** waiting: not an error, since other work is under way; never counts towards Stalled. */
   readonly kind: 'failing' | 'waiting'
@@ -33,7 +33,7 @@ export interface FailureRun {
   readonly firstMs: number
   readonly lastMs: number
   readonly nextAttemptMs: number
-  /** Tried again also after it was told as stalled. */
+  /** Retried even after it was reported as stalled. */
   readonly transient?: true
 }
 
@@ -44,22 +44,22 @@ export interface LastEffect {
   readonly atMs: number
 }
 
-/** A creation that croft started and whose guest no survey has shown whole yet. */
+/** A creation of croft whose guest was not seen whole yet. */
 export interface CreationAttempt {
   readonly connection: string
   readonly externalId: string
   readonly sinceMs: number
 }
 
-/** What the store remembers of one resource. A cache: everything in it can be found again in Git and the world. */
+/** The store's memory of one resource. A cache: all of it can be found again in Git and the world. */
 export interface ResourceRecord {
   readonly key: ResourceKey
   readonly uid: string
   readonly connection: string
   readonly type: Desired['type'] | 'cluster'
-  /** The list that shows it, for things that a survey does not show. */
+  /** The list that contains it, for things outside the survey. */
   readonly list?: string
-  /** We made it. A thing that was there before us is never deleted because Git no longer names it. */
+  /** croft created it. A thing that predates croft is never deleted because Git no longer declares it. */
   readonly made?: boolean
   /** Open until a survey shows the guest with our mark and without the lock of its creation. */
   readonly attempt?: CreationAttempt
@@ -82,7 +82,7 @@ export interface ResourceRecord {
   readonly lastEffect?: LastEffect
   /** A failure that only a changed declaration clears: the generation that stalled. */
   readonly stalledGeneration?: string
-  /** When a survey first showed the thing; what the mass-absence guard compares with. Gone when we removed it. */
+  /** When a survey first showed it, for the mass-absence guard. Cleared when croft deletes it. */
   readonly seenMs?: number
   /** The generation last observed as declared: a difference from it since then is drift. */
   readonly syncedGeneration?: string
@@ -99,7 +99,7 @@ export interface ResourceRecord {
   /** The deletion limit held its deletion: it waits for an explicit approval. */
   readonly awaitsApproval?: boolean
   readonly createdMs: number
-  /** Short word for tables: Running, Creating, Booting… */
+  /** Short status for tables: Running, Creating, Booting… */
   readonly status: string
   readonly details?: Readonly<Record<string, string>>
 }
@@ -143,13 +143,13 @@ export interface CroftEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
-  /** Commit that asked for it, when one did. */
+  /** The commit that requested it, if any. */
   readonly commit?: string
-  /** What led to it: from the plan's reason to the call. Absent where nothing but the world's own doing did. */
+  /** Its cause: from the plan's reason to the call. Absent if the world changed by itself. */
   readonly cause?: EventCause
 }
 
-/** The chain behind an effect: a commit asked for it, the plan said why, a step was one call. */
+/** The causes of an effect: the commit that requested it, the plan's reason, and the call. */
 export interface EventCause {
   /** Why the plan decided so: `memory.dedicatedMb differ`. */
   readonly plan?: string
@@ -157,7 +157,7 @@ export interface EventCause {
   readonly call?: string
   /** Why something may be destroyed: who declared it before, the commit that removed it, or who approved. */
   readonly proof?: string
-  /** The world moved and Git did not: what is done is a correction. */
+  /** The world changed and Git did not: the action corrects that. */
   readonly drift?: true
   /** A person's wish: `page:anna`. */
   readonly actor?: string
@@ -165,7 +165,7 @@ export interface EventCause {
 
 export type NewEvent = Omit<CroftEvent, 'seq'>
 
-/** Something that a person, or a program in their name, asked for, and what became of it. Never changed afterwards. */
+/** A request of a person, or of a program for them, and its result. Immutable. */
 export interface AuditEntry {
   readonly seq: number
   readonly atMs: number
@@ -174,7 +174,7 @@ export interface AuditEntry {
   readonly from: 'page' | 'api' | 'cli' | 'git'
   /** `approve`, `suspend`, `commit`… */
   readonly what: string
-  /** What it was about: a key, a commit. */
+  /** Its subject: a key, a commit. */
   readonly subject?: string
   readonly outcome: 'done' | 'refused'
   readonly message: string

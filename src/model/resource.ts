@@ -10,7 +10,7 @@ import type { Refusal, Step } from './step.ts'
 import type { SystemReading } from './system-id.ts'
 import type { GuestBasics, VmSpec } from './vm.ts'
 
-/** What one driver keeps: the type says which of its rules apply, `desired` is what they compare with the world. */
+/** What one driver manages: the type selects its rules, which compare `desired` with the world. */
 export type Desired =
   | { readonly type: 'vm'; readonly vm: VmSpec }
   | { readonly type: 'container'; readonly container: ContainerSpec }
@@ -19,7 +19,7 @@ export type Desired =
   | { readonly type: 'item'; readonly item: WantedItem }
   | { readonly type: 'object'; readonly object: WantedObject }
 
-/** An accepted declaration, expanded to one thing that one driver keeps. */
+/** An accepted declaration, expanded to one thing of one driver. */
 export interface Resource {
   readonly key: ResourceKey
   readonly uid: string
@@ -29,21 +29,21 @@ export interface Resource {
   readonly connection: string
   /** The estate it belongs to, by name and uid; written into the mark, so that it is seen whose it is. */
   readonly estate?: string
-  /** Who declares it: the uid of the estate, or where its source is. */
+  /** Who declares it: the uid of the estate, or the address of its source. */
   readonly declaredBy?: string
   /** The instance that it was made from, and the definition of that. */
   readonly composedBy?: Composed
   readonly desired: Desired
-  /** What must be Ready first. Order comes from here, never from the position in a file. */
+  /** What must be Ready first. The order depends on this, never on the position in a file. */
   readonly needs: readonly ResourceKey[]
   readonly policy: Policy
-  /** Its host is for croft to choose: until that is done, `desired` is what it would be on the first of them. */
+  /** croft chooses its host: until then `desired` is its state on the first candidate. */
   readonly placement?: Placement
-  /** Its host can be reached as root, for what the system lets only root do. */
+  /** croft can reach its host as root, for calls that only root may make. */
   readonly rootLane?: true
-  /** Only wanted once something needs it: a machine that may go anywhere needs its image where it goes. */
+  /** Created only once another resource needs it: a machine without a fixed host needs its image on the chosen one. */
   readonly justInCase?: true
-  /** What its source is held to, where it is held to something. */
+  /** The limits of its source, if it has a grant. */
   readonly bounds?: Bounds
   readonly origin: Origin
   readonly generation: string
@@ -69,19 +69,19 @@ export function isGuest(type: Desired['type'] | 'cluster'): boolean {
 export interface Candidate {
   /** Name of the Host. */
   readonly host: string
-  /** What the hypervisor calls it. */
+  /** The hypervisor's name of it. */
   readonly node: string
   readonly desired: Desired
   readonly needs: readonly ResourceKey[]
-  /** Why a new machine must not go there, though one that is there may stay. */
+  /** Why new machines must not go there; existing ones may stay. */
   readonly barred?: string
-  /** Load of the processors, 0 to 1, above which for so long nothing new goes there. */
+  /** Processor load, 0 to 1, above which for this time no new machine goes there. */
   readonly busy?: { readonly above: number; readonly forMs: number }
 }
 
-/** Where a machine may go that leaves the choice of its host to croft. */
+/** The possible hosts of a machine whose host croft chooses. */
 export interface Placement {
-  /** One for each declared host that could hold it at all, by name: what it would be there. */
+  /** One per declared host that could hold it, by name: its desired state there. */
   readonly candidates: readonly Candidate[]
   /** Hosts that can never hold it, and why: they lack a network or a storage that it names. */
   readonly unfit: readonly { readonly host: string; readonly why: string }[]
@@ -91,14 +91,14 @@ export interface Placement {
   readonly apart?: string
   /** The Host that its devices are plugged into: a machine elsewhere is moved there. */
   readonly pinned?: string
-  /** What came of it; only after placing. */
+  /** The choice; set after placement. */
   readonly chosen?: { readonly host: string; readonly why: string }
   readonly refused?: { readonly reason: string; readonly allow: string }
 }
 
-/** One difference between what is declared and what is there. */
+/** One difference between a declaration and the live thing. */
 export interface Change {
-  /** Field in the words of the declaration: `memory.dedicatedMb`, `disks.scsi0.sizeGb`. */
+  /** The field's name in the declaration: `memory.dedicatedMb`, `disks.scsi0.sizeGb`. */
   readonly path: string
   readonly from: unknown
   readonly to: unknown
@@ -114,22 +114,22 @@ export interface Change {
   readonly blocked?: { readonly message: string; readonly allow: string }
 }
 
-/** The mark that croft leaves on what it makes. The uid is in a tag (seen in bulk), the rest in the description. */
+/** croft's mark on what it creates. The uid is in a tag (visible in the survey), the rest in the description. */
 export interface Mark {
   readonly uid: string
-  /** Known after a close look only. */
+  /** Known only after a close look. */
   readonly owner?: ResourceKey
   readonly estate?: string
   readonly deletion?: 'Delete' | 'Orphan'
-  /** It was declared as protected: this outlives every database. */
+  /** It was declared protected: this survives the loss of a database. */
   readonly protect?: true
   /** The cluster that it is a server of, unless that gives its servers up. */
   readonly serverOf?: ResourceKey
-  /** Places in the configuration that croft filled: only these it ever empties again. */
+  /** Slots of the configuration that croft filled: it empties only these. */
   readonly devices?: readonly string[]
   /** The first twelve digits of the hash of the document that the guest has read; `none` for one that has read none. */
   readonly seed?: string
-  /** A document on its way to the guest, and the storage that its image is or will be on. */
+  /** A document on its way to the guest, and the storage of its image. */
   readonly seeding?: { readonly hash: string; readonly storage: string }
   /** The storage with seed images that are no longer needed and must be deleted. */
   readonly unseeding?: string
@@ -144,20 +144,20 @@ export function readsDeclaredSeed(
   return seed === undefined || (mark?.seed !== undefined && seed.hash.startsWith(mark.seed))
 }
 
-/** What of a policy a mark carries, so that a directory without a database knows it too. */
+/** Returns the part of a policy that a mark carries, so that a directory without a database knows it too. */
 export function keptBy({ protect, serverOf }: Policy): Pick<Mark, 'protect' | 'serverOf'> {
   return { ...(protect ? { protect: true as const } : {}), ...(serverOf === undefined ? {} : { serverOf }) }
 }
 
 export type PowerState = 'running' | 'stopped' | 'paused' | 'unknown'
 
-/** One thing that an outside system shows: a guest, a file. */
+/** One object of an outside system: a guest, a file. */
 export interface ObservedResource {
   readonly connection: string
   readonly type: 'vm' | 'container' | 'file' | 'setting' | 'item' | 'object'
-  /** The list that shows it, for things that a survey does not show (files, settings). */
+  /** The list that contains it, for things outside the survey (files, settings). */
   readonly list?: string
-  /** VMID as text, or for a listed thing its name in the list. */
+  /** VMID as text, or a listed thing's name in its list. */
   readonly externalId: string
   readonly host: string
   readonly name?: string
@@ -171,21 +171,18 @@ export interface ObservedResource {
   /** Its resource pool, if the system has pools. */
   readonly pool?: string
   readonly uptimeSeconds?: number
-  /** What it may use at most. */
+  /** Its limits. */
   readonly memoryBytes?: number
   readonly diskBytes?: number
   readonly cpus?: number
-  /** How busy its processors are right now, 0 to 1, and what of its memory it uses. */
+  /** Its current processor load, 0 to 1, and its used memory. */
   readonly load?: number
   readonly memoryUsedBytes?: number
-  /**
-   * The creation that made it, where it counts as what that said although it was not read: another one that was made with
-   * the same words was.
-   */
+  /** Its creation, if the thing counts as created so without being read: an equal creation was read and matched. */
   readonly asMade?: Step
-  /** Names of other things that it brought and that go with it: the objects of a Helm release. */
+  /** Names of other things that it contains and that are deleted with it: the objects of a Helm release. */
   readonly brings?: readonly string[]
-  /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
+  /** The close look; undefined if only the survey has shown it. Its shape depends on the driver. */
   readonly close?: ObservedDetails
 }
 
@@ -208,7 +205,7 @@ export interface ObservedDetails {
   readonly birth?: string
   /** When it was created, if the system stores that. */
   readonly createdMs?: number
-  /** Does the agent inside answer? undefined: not asked. */
+  /** Whether the agent inside answers. Undefined: not asked. */
   readonly agent?: 'up' | 'down'
   readonly addresses?: readonly string[]
   /** The result of its first boot as cloud-init reports it. Absent: not read, or not available. */
@@ -229,14 +226,14 @@ export interface RemoteTask {
   readonly id: string
   readonly host: string
   readonly verb: string
-  /** What it works on, e.g. the VMID. For a clone this is the source. */
+  /** Its subject, e.g. the VMID. For a clone this is the source. */
   readonly subject: string
   readonly user: string
   readonly state: 'running' | 'succeeded' | 'failed'
-  /** It ended well and had something to say: a part of it may not be done. */
+  /** It succeeded with a warning: a part of it may not be done. */
   readonly warned?: true
   readonly message?: string
-  /** What a failure means for retrying, when the driver was asked for the outcome. */
+  /** A failure's meaning for retries, if the driver read the outcome. */
   readonly refusal?: Refusal
   readonly startedMs: number
   readonly endedMs?: number
@@ -250,11 +247,11 @@ export interface ObservedHost {
   readonly memoryBytes?: number
   readonly memoryUsedBytes?: number
   readonly cpus?: number
-  /** How busy its processors are right now, 0 to 1. */
+  /** Its current processor load, 0 to 1. */
   readonly load?: number
   /** Its hottest part, in degrees Celsius. */
   readonly temperatureC?: number
-  /** What it draws right now: the whole box where it measures that, else its processors. */
+  /** Its current power draw: of the whole box if measured, else of its processors. */
   readonly watts?: number
 }
 
@@ -268,7 +265,7 @@ export interface ObservedStorage {
   readonly usedBytes?: number
 }
 
-/** Everything that a connection shows at one moment, in a constant number of calls. */
+/** All that a connection shows at one moment, in a constant number of calls. */
 export interface Survey {
   readonly connection: string
   readonly atMs: number

@@ -1,4 +1,4 @@
-/** A value in a declaration of a setting: what YAML can say. A secret is a reference, never the value itself. */
+/** A value of a setting, as YAML has it. A secret is a reference, never the value itself. */
 export type SettingValue =
   | string
   | number
@@ -8,21 +8,21 @@ export type SettingValue =
 
 /** An entry in one of an outside system's lists: a pool, a user, a storage entry, a DNS setting. */
 export interface SettingSpec {
-  /** Which definition says how it is listed, read and written. */
+  /** The definition that lists, reads and writes it. */
   readonly definition: string
   /** Its name in the list. */
   readonly id: string
   readonly host?: string
-  /** What else its path names: `vmid`, `container`, `user`, `vnet`. */
+  /** Further parts of its path: `vmid`, `container`, `user`, `vnet`. */
   readonly scope?: Readonly<Record<string, string>>
-  /** By the names of the definition. What is absent was not declared and is not compared. */
+  /** By the definition's names. An absent field is not declared and not compared. */
   readonly fields: Readonly<Record<string, SettingValue>>
   /** Other values of a field that are just as right when they are found. */
   readonly accepts?: Readonly<Record<string, readonly SettingValue[]>>
 }
 
 /**
- * How a field is written down and how it is read back.
+ * How a field is encoded and decoded.
  *
  * - text, prose (for people, any characters of a line or several), number, flag
  * - list: texts in any order, joined by `separator`; repeated: the same, one parameter for each
@@ -62,7 +62,7 @@ export interface Field {
   readonly separator?: string
   /** Inside properties, blocks, rules and entries. */
   readonly parts?: Readonly<Record<string, Field>>
-  /** What it is when an answer leaves it out. */
+  /** Its value if an answer lacks it. */
   readonly absent?: SettingValue
   /** A flag that any sent value switches on: to switch it off, delete it. */
   readonly offByAbsence?: true
@@ -75,7 +75,7 @@ export interface Field {
   readonly unread?: true
 }
 
-/** One call that writes. Paths hold `{host}`, `{id}` and the names of the scope; each is escaped when it is put in. */
+/** One write. Paths contain `{host}`, `{id}` and the names of the scope; each value is escaped. */
 export interface RestWrite {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -91,32 +91,32 @@ export interface RestWrite {
   readonly disruption?: 'data-loss'
 }
 
-/** How one list is read. Definitions that share a list share this. */
+/** How to read one list. Definitions of the same list share this. */
 export interface ListReading {
   /** `/pools`, `/nodes/{host}/network`, `{firewall}/rules`. */
   readonly path: string
   readonly query?: string
-  /** How rows come out of the answer; a plain list unless said otherwise. */
+  /** The form of the rows in the answer; by default a plain list. */
   readonly rows?: 'one' | 'rules' | 'apt' | 'acl' | 'changes' | 'pending'
-  /** The list lacks fields: each thing is read by itself. `rules` and `entries` put what comes under that name. */
+  /** The list lacks fields: each entry is read separately. `rules` and `entries` store that answer under their name. */
   readonly item?: { readonly path: string; readonly as?: 'rules' | 'entries' }
-  /** An error that only says that there is no such list here. */
+  /** An error that only means that the list does not exist here. */
   readonly emptyWhen?: string
-  /** A row with this field is on its way out: it goes by itself, and counts as gone. */
+  /** A row with this field is being deleted, and counts as gone. */
   readonly leavingBy?: string
 }
 
-/** Everything that is particular to one sort of thing. Listing, comparing and writing are the same for all. */
+/** All that is specific to one type of setting. Listing, comparing and writing are generic. */
 export interface Definition {
   readonly name: string
-  /** Its own kind in croft.dev/v1alpha1. */
+  /** Its kind in croft.dev/v1alpha1. */
   readonly kind: string
   readonly noun: string
   readonly about: string
   readonly list: ListReading
   /** The names in a row that make up its id. */
   readonly key: readonly string[]
-  /** Rows of the list that are of this sort. */
+  /** The rows of the list that have this type. */
   readonly only?: Readonly<Record<string, string>>
   /** What the path needs in addition to the id. `?` marks optional parts. */
   readonly scope?: readonly ('host' | 'host?' | 'vmid' | 'vmid?' | 'container?' | 'user' | 'vnet')[]
@@ -127,18 +127,18 @@ export interface Definition {
   /** Absent: the thing always exists and is never created. */
   readonly create?: RestWrite
   readonly update?: RestWrite
-  /** Without it the thing cannot be taken away by the API, or must not be: croft forgets it. */
+  /** Absent: the API cannot or must not delete it, so croft only forgets it. */
   readonly remove?: RestWrite
-  /** How a value is taken back: by `delete=name`, or by sending it empty. */
+  /** How to unset a field: by `delete=name`, or by sending it empty. */
   readonly unset: 'delete' | 'empty'
   readonly fields: Readonly<Record<string, Field>>
   /** Changes wait until this is called. */
   readonly apply?: { readonly path: string; readonly noun: string }
-  /** Only root@pam itself may write it, no token: the command that a person runs instead. */
+  /** Only root@pam may write it, no token: a person runs this command instead. */
   readonly rootOnly?: string
-  /** What a token needs to keep it. */
+  /** The privileges that a token needs for it. */
   readonly privileges: readonly string[]
-  /** What stays when its declaration goes, unless the declaration says otherwise. */
+  /** It stays when its declaration is removed, unless declared otherwise. */
   readonly deletion?: 'Orphan'
   /** A complete spec, for the documentation and the tests. */
   readonly example: Readonly<Record<string, SettingValue>>

@@ -2,30 +2,30 @@ import type { Destruction } from './destruction.ts'
 import type { Change, ObservedResource, Resource, Survey } from './resource.ts'
 import type { Step } from './step.ts'
 
-/** How far a thing is on its way to being what was declared. */
+/** The progress of a thing towards its declaration. */
 export interface Readiness {
   readonly ready: boolean
   readonly reason: string
   readonly message: string
-  /** Short word for tables: Running, Booting, Stopped. */
+  /** Short status for tables: Running, Booting, Stopped. */
   readonly status: string
 }
 
-/** What blocks a change, and what would unblock it. */
+/** Why a change is blocked, and how to unblock it. */
 export interface Obstacle {
   readonly message: string
   readonly allow: string
 }
 
-/** The pure half of a driver: every judgement about its things, and every call as data. Used by plan, never by chance. */
+/** The pure half of a driver: every judgement about its things, and every call as data. The plan uses it. */
 export interface Rules {
-  /** Is this a sort of thing that the driver keeps? What is not is refused by the plan, and nothing else is asked of it. */
+  /** Reports whether the driver supports this type. The plan refuses others, and calls no further rule. */
   keeps(resource: Resource): boolean
   /** The id the declaration itself fixes, if any. */
   declaredId(resource: Resource): string | undefined
   /**
-   * The list in which a thing of this sort is found, in the driver's own words. Undefined for guests: the survey shows
-   * them, they carry our mark, and their id is probed before it is used.
+   * Returns the driver's list for things of this type. Undefined for guests: the survey shows them, they carry our
+   * mark, and their id is probed before use.
    */
   listOf(resource: Resource): string | undefined
   /** The target host, for lanes and for display. */
@@ -44,11 +44,11 @@ export interface Rules {
     survey: Survey,
   ): readonly Obstacle[]
   /**
-   * Differences. `observed.close` must be there; only declared fields are compared. `known` is what earlier steps have
-   * taught about it and no look can tell (`Step.learns`).
+   * Returns the differences. Needs `observed.close`; compares only declared fields. `known` holds facts from earlier
+   * steps that no look shows (`Step.learns`).
    */
   diff(resource: Resource, observed: ObservedResource, known?: Readonly<Record<string, string>>): readonly Change[]
-  /** All calls from nothing to declared, in order: create, grow, start. The survey tells which storages are shared. */
+  /** Returns all calls for the creation, in order: create, grow, start. The survey tells which storages are shared. */
   createSteps(resource: Resource, externalId: string, survey?: Survey): readonly Step[]
   /** All calls that make these changes true, in order. The first is always possible now. A change of `path: 'power'` starts or stops. */
   updateSteps(
@@ -57,7 +57,7 @@ export interface Rules {
     changes: readonly Change[],
     survey?: Survey,
   ): readonly Step[]
-  /** The call that writes our mark on a thing that we take over. */
+  /** Returns the call that writes our mark on an adopted thing. */
   adoptSteps(resource: Resource, observed: ObservedResource): readonly Step[]
   /** Parts with data that would be lost if it were destroyed and created again: `scsi1`, `unused0`. */
   irreplaceable(resource: Resource, observed: ObservedResource): readonly string[]
@@ -69,25 +69,25 @@ export interface Rules {
   abandonedSteps(resource: Resource, destruction: Destruction): readonly Step[] | undefined
   /** Why the system itself would refuse to delete it. */
   undeletable(observed: ObservedResource): Obstacle | undefined
-  /** Who keeps the thing by now in our place, and the calls that take our mark off it. Undefined, or no such rule: it is ours alone. */
+  /** Returns the thing's new keeper, and the calls that remove our mark. Undefined: it is ours alone. */
   releases?(observed: ObservedResource): { readonly to: string; readonly steps: readonly Step[] } | undefined
-  /** The calls that take our mark off it and change nothing else. Undefined, or no such rule: nothing on it is ours. */
+  /** Returns the calls that only remove our mark. Undefined, or no such rule: it has none. */
   leaveSteps?(observed: ObservedResource): readonly Step[]
   /** Calls to remove it, shutting it down first. */
   deleteSteps(destruction: Destruction): readonly Step[]
-  /** Calls that restart a running guest, in order; each begins when the one before has ended. */
+  /** Returns calls that restart a running guest, in order; each starts once the previous one has ended. */
   rebootSteps(observed: ObservedResource): readonly Step[]
   /**
-   * The words of a creation that is all there is to do, but for what is another for each thing: what one creation has made
-   * of them, another makes of them too. Undefined, or no such rule: what was made is read.
+   * Returns a creation without the values that differ per thing, if creating is the only step: equal creations have
+   * equal results. Undefined, or no such rule: new things are read.
    */
   likeness?(steps: readonly Step[]): string | undefined
   readiness(resource: Resource, observed: ObservedResource): Readiness
-  /** What a person should know although nothing is done about it. */
+  /** Returns notes for a person, without an action. */
   notes(resource: Resource, observed: ObservedResource): readonly string[]
 }
 
-/** What a driver answers about guests that keeps none. */
+/** The answers of a driver without guests. */
 export const NO_GUESTS = {
   irreplaceable: () => [],
   dataDisks: () => [],

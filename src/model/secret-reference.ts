@@ -1,6 +1,6 @@
 import type { SecretReference } from './secret.ts'
 
-/** One text of a reference: what it must look like, in words for a person. */
+/** One text of a reference: its form, in words for a person. */
 export interface ReferenceText {
   readonly pattern: RegExp
   readonly maximum: number
@@ -23,8 +23,8 @@ const objectName: ReferenceText = {
 }
 
 /**
- * Everything that a person may write where a secret is named. The schemas of the kinds and the check of user data read
- * this one table; nothing in a text may lead to another place than it says.
+ * All forms in which a manifest may name a secret. The kinds' schemas and the check of user data read this table; no
+ * text may lead to another place than it says.
  */
 export const REFERENCE_FORMS = {
   env: {
@@ -107,7 +107,7 @@ function isText(form: Form): form is ReferenceText {
   return form.pattern instanceof RegExp
 }
 
-/** When sources are merged, croft names an encrypted file with its source: `lab:secrets.yaml`. A grant judges the source. */
+/** After merging sources an encrypted file has its source in front: `lab:secrets.yaml`. A grant judges the source. */
 function ofSource(name: string, field: string, value: unknown): unknown {
   return name === 'sops' && field === 'file' && typeof value === 'string'
     ? value.replace(/^[A-Za-z0-9][\w.-]*:/, '')

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 
 /**
- * A value that must not be seen, printed or written down with what carries it. Every way of printing it gives `***`. A
- * class because JSON, template strings and util.inspect each ask the object itself.
+ * A value that must not be displayed, printed or stored with its owner. Every way of printing gives `***`. A class,
+ * because JSON, template strings and util.inspect each ask the object itself.
  */
 export class Sealed<T> {
   readonly #value: T
@@ -37,7 +37,7 @@ export type SecretReference =
   | { readonly file: string }
   /** A value in a file of the repository that sops has encrypted: `{file: secrets/pve.yaml, key: token}`. */
   | { readonly sops: { readonly file: string; readonly key: string } }
-  /** `source`: only a Secret of that source is meant. */
+  /** `source`: only a Secret of that source is valid. */
   | {
       readonly secretRef: {
         readonly name: string
@@ -88,7 +88,7 @@ function collect(value: unknown, found: SecretReference[]): void {
   else for (const [name, inner] of fields) if (!FOREIGN.has(name)) collect(inner, found)
 }
 
-/** A reference in a place that a secret fills, also one written in a way that no schema accepts. */
+/** Finds references in places for secrets, also in forms that no schema accepts. */
 function filledFrom(value: unknown): readonly SecretReference[] {
   if (value === null || typeof value !== 'object') return []
   return Object.entries(value).flatMap(([name, inner]: [string, unknown]): readonly SecretReference[] => {
@@ -112,7 +112,7 @@ export function isReference(name: string, value: unknown): boolean {
   return name === 'secretRef' && 'name' in value && 'key' in value
 }
 
-/** How a computer is reached over SSH. The host key is in Git: croft never trusts a key on first use. */
+/** The way to a computer over SSH. The host key is in Git: croft never trusts a key on first use. */
 export interface SshTarget {
   readonly name: string
   readonly address: string
@@ -120,10 +120,10 @@ export interface SshTarget {
   readonly user: string
   /** `ssh-ed25519 AAAA…`, one or more lines. */
   readonly hostKeys: readonly string[]
-  /** Without it the person's agent is asked. */
+  /** Default: the person's SSH agent. */
   readonly key?: SecretReference
   readonly jump?: SshTarget
-  /** How the user becomes root: `none` when it is root. */
+  /** How the user becomes root: `none` if it is root. */
   readonly sudo: 'none' | 'passwordless' | { readonly password: SecretReference }
   /** croft itself runs on this computer: programs are started here, no connection is made. */
   readonly local?: boolean

@@ -6,9 +6,9 @@ import type { Intention } from './record.ts'
 import type { SecretReference } from './secret.ts'
 import type { About, Coordinated, HelmWrite, Lane, ObjectWrite, RestCall, Step } from './step.ts'
 
-/** What a step sends, in the one form in which every lane is printed, saved and compared. */
+/** A step's call in the one form in which every lane is printed, saved and compared. */
 export interface ShownCall {
-  /** The way there: `api-token`, `ssh`, `kubernetes`. */
+  /** The way: `api-token`, `ssh`, `kubernetes`. */
   readonly via: string
   readonly method: string
   readonly path: string
@@ -36,7 +36,7 @@ const WAYS: Readonly<Record<Lane, string>> = {
   local: 'local',
 }
 
-/** The way that a lane takes, as plans and the API have always named it. */
+/** Returns the name of a lane's way, as plans and the API have always named it. */
 export function wayOf(lane: Lane): string {
   return WAYS[lane]
 }
@@ -122,19 +122,21 @@ function textsOf(values: Readonly<Record<string, unknown>>): Readonly<Record<str
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]))
 }
 
-/** `POST /nodes/…/status/reboot`: the call without what it carries. */
+/** Returns the call without its parameters: `POST /nodes/…/status/reboot`. */
 export function callLine(step: Step): string {
   const { method, path } = shownCall(step)
   return `${method} ${path}`
 }
 
-/** The version that a step was decided on: where that is no longer the one, it is refused. */
+/** Returns the version that a step was decided on: if the object has another one, the step is refused. */
 export function versionOf(step: Step): string | undefined {
   return step.lane === 'object' ? undefined : step.lane === 'rest' ? step.call.params.digest : step.digest
 }
 
-/* The form in which steps are saved and given to other programs. It is the same for every lane and never changes: an
-   older croft reads what a newer one wrote, and saved plans are compared by it. */
+/*
+ * The form in which steps are saved and exported. It is the same for every lane and never changes: an older croft reads
+ * what a newer one wrote, and saved plans are compared by it.
+ */
 
 /** A step in that form. `call` may have fewer parameters to be shown than are sent. */
 export function savedStep(step: Step<About>, params?: ShownCall['params']): object {
@@ -153,7 +155,7 @@ export function savedStep(step: Step<About>, params?: ShownCall['params']): obje
   }
 }
 
-/** Of these the verb has always been called `do` there. */
+/** In these, `do` has always been the name of the verb. */
 export function savedOfCoordinator<A extends Coordinated>(step: Step<A>) {
   const fields = Object.entries(step).map(([name, value]: [string, unknown]) => {
     if (name === 'verb') return ['do', value]
@@ -218,7 +220,7 @@ function readWrite(call: RestCall, secretParams: readonly string[] = []): Object
   }
   const [place = '', query] = path.split('?')
   const text = params.body ?? '{}'
-  // Only an apply names its field manager.
+  // Only an apply has a field manager.
   if (query === undefined) return { do: 'merge', path, body: JSON.parse(text) as Readonly<Record<string, unknown>> }
   const asked = new URLSearchParams(query)
   const named = secretParams.filter((name) => name !== 'body')

@@ -1,6 +1,6 @@
 import type { Origin } from './declaration.ts'
 
-/** Something that is there before croft begins, and the place that names it. Without a place every site has it. */
+/** A thing that exists before croft starts, and its place in the description. Without a place every site has it. */
 export interface SitePart {
   readonly name: string
   readonly from?: Origin

@@ -7,7 +7,7 @@ import type { PowerWorkload, Tier } from './power.ts'
 import type { Sealed, SecretReference } from './secret.ts'
 import type { SeedDocument } from './vm.ts'
 
-/** The way an effect takes. It says what a step carries. */
+/** The way of an effect. It determines what a step carries. */
 export type Lane =
   /** One request to the API of a hypervisor. */
   | 'rest'
@@ -15,18 +15,18 @@ export type Lane =
   | 'commands'
   /** One write to the API of a cluster. */
   | 'object'
-  /** One run of croft's own program on a node, over SSH. */
+  /** One run of croft's program on a node, over SSH. */
   | 'node-program'
-  /** The same through the hypervisor's agent inside the machine. */
+  /** The same through the hypervisor's guest agent. */
   | 'agent'
   /** The power of a host. */
   | 'power'
-  /** Nothing outside: croft's own records and checks. */
+  /** No outside system: croft's own records and checks. */
   | 'local'
 
 /**
- * One effect on an outside system, as data: one call or one transaction about a thing, on a cluster, of a Power, of an
- * operation on a whole cluster. The plan prints it and the engine performs it: they cannot differ.
+ * One effect on an outside system, as data: one call or one transaction about a thing, a cluster, a Power, or an
+ * operation on a whole cluster. The plan prints it and the engine performs it, so the two cannot differ.
  */
 export type Step<A extends About = 'thing'> = A extends 'thing'
   ? OnThing & (OverRest | OverCommands | OverObject)
@@ -48,9 +48,9 @@ interface CoordinatedSteps {
   readonly operation: OfOperation
 }
 
-/** What every step tells. */
+/** The fields of every step. */
 interface Described {
-  /** One line for a person: `grow scsi0 to 50 GiB`. */
+  /** One line for display: `grow scsi0 to 50 GiB`. */
   readonly summary: string
 }
 
@@ -72,7 +72,7 @@ interface OverCommands {
   readonly lane: 'commands'
   readonly call?: undefined
   readonly secretParams?: undefined
-  /** What of the host they are about: `package:htop`, `/nodes/pve1/qemu/114/config`. */
+  /** Their subject on the host: `package:htop`, `/nodes/pve1/qemu/114/config`. */
   readonly on: string
   readonly commands: readonly (Command | SnippetCommand | ClientCommand)[]
   /** The version that it was decided on: where it is another by then, nothing is done. */
@@ -86,22 +86,22 @@ interface OverObject {
   readonly write: ObjectWrite
 }
 
-/** One thing that is done to one object of a cluster. */
+/** One write to one object of a cluster. */
 export type ObjectWrite =
   | {
-      /** Server-side apply under that name; with force only where it says so. */
+      /** Server-side apply as that field manager; forced only if requested. */
       readonly do: 'apply'
       readonly path: string
       readonly body: KubeObject
       readonly as: string
       readonly force?: true
-      /** Entries of `data` whose values are put in when the call is made. */
+      /** Entries of `data` whose values are inserted at the call. */
       readonly secrets?: Readonly<Record<string, SecretReference>>
       /** The body itself contains secret values and is never shown. */
       readonly hidden?: true
     }
   | {
-      /** Merge patch: null takes a key away. */
+      /** Merge patch: null deletes a key. */
       readonly do: 'merge'
       readonly path: string
       readonly body: Readonly<Record<string, unknown>>
@@ -119,7 +119,7 @@ export type ObjectWrite =
     }
   | HelmWrite
 
-/** One run of the person's own Helm. */
+/** One run of the local Helm. */
 export type HelmWrite = {
   readonly do: 'helm'
   readonly release: string
@@ -128,7 +128,7 @@ export type HelmWrite = {
   | { readonly run: 'uninstall' }
   | {
       readonly run: 'upgrade'
-      /** Where the chart comes from, and its version. */
+      /** The chart's repository and version. */
       readonly chart: {
         readonly repo?: string
         readonly chart: string
@@ -139,9 +139,9 @@ export type HelmWrite = {
       readonly values: string
       /** A secret document of further values. */
       readonly valuesFrom?: SecretReference
-      /** Written to the record of the release. */
+      /** Stored in the release's record. */
       readonly labels: Readonly<Record<string, string>>
-      /** Take objects that belong to no release. */
+      /** Adopt objects that belong to no release. */
       readonly takeOwnership?: true
     }
 )
@@ -160,13 +160,13 @@ type ThingVerb =
   | 'verify'
   | 'move'
   | 'mark'
-  /** Of the disc with a seed: onto a storage, into the drive, out of it, off the storage. */
+  /** For a seed's disc: onto a storage, into the drive, out of it, off the storage. */
   | 'upload'
   | 'insert'
   | 'eject'
   | 'discard'
 
-/** The parts from which a step is built: nothing runs into it unless they say so. */
+/** The parts of a step: without disruption unless they say so. */
 export type HarmParts =
   | {
       readonly verb: Exclude<ThingVerb, 'delete'>
@@ -180,7 +180,7 @@ export function harmOf(parts: HarmParts): Harm {
   return (destroys === undefined ? { verb, disruption } : { verb, disruption, destroys }) as Harm
 }
 
-/** What a step does to what runs. What deletes, overwrites or loses data says what it destroys. */
+/** A step's effect on running things. A step that deletes, overwrites or loses data says what it destroys. */
 export type Harm =
   | {
       readonly verb: Exclude<ThingVerb, 'delete'>
@@ -195,11 +195,11 @@ type OnThing = Harm & ThingPlace
 interface ThingPlace extends Described {
   readonly about?: undefined
   readonly host: string
-  /** What must not be used by two at once: `host/fun-bedbug`, `storage/fun-bedbug/local`. */
+  /** Resources for one user at a time: `host/fun-bedbug`, `storage/fun-bedbug/local`. */
   readonly queues: readonly string[]
   /**
-   * A file that goes with the call. It is built when the call is made, secrets and all; `bytes` is its size with their
-   * references in their place.
+   * A file that is sent with the call. It is built at the call, with its secrets; `bytes` is its size with references
+   * in their place.
    */
   readonly upload?: {
     readonly fileName: string
@@ -207,9 +207,9 @@ interface ThingPlace extends Described {
     readonly hash: string
     readonly document: Sealed<SeedDocument>
   }
-  /** What the system's task names as its subject, where that is not the thing itself: of a clone it is the source. */
+  /** The subject that the system's task names, if not the thing itself: for a clone it is the source. */
   readonly taskSubject?: string
-  /** What is known, and kept in the record's details, once it has succeeded, or has failed for that reason. */
+  /** Facts for the record's details after its success, or after a failure with that reason. */
   readonly learns?: {
     readonly done: Readonly<Record<string, string>>
     readonly failed?: { readonly reason: string; readonly facts: Readonly<Record<string, string>> }
@@ -219,12 +219,12 @@ interface ThingPlace extends Described {
 /** A step of a coordinator. */
 interface Expecting extends Described {
   readonly lane: Lane
-  /** What will be seen when it is done. */
+  /** What the observation shows afterwards. */
   readonly awaits: string
   readonly node?: string
 }
 
-/** After these something is gone for good: a machine with its disks, or what K3s held on one. They say what. */
+/** These destroy data: a machine with its disks, or K3s's data on one. They say what. */
 export type LosingVerb = 'wipe-k3s' | 'destroy-machine' | 'restore-snapshot' | 'forget-db'
 
 /** The verb of a coordinator's step. One that loses data cannot be written without a `Loss`. */
@@ -239,7 +239,7 @@ interface OfCluster extends Expecting {
   readonly member?: string
   /** Release that is installed by a join or an upgrade. */
   readonly version?: string
-  /** For cordon: what is written into the mark. */
+  /** For cordon: the content of the mark. */
   readonly purpose?: WorkPurpose
   readonly target?: string
   /** For drain: delete what refuses to be evicted. */
@@ -263,12 +263,12 @@ export type ClusterVerb =
   | 'create-machine'
   | 'start-machine'
   | 'stop-machine'
-  /** Let the hypervisor take the machine down and up again, for a change that waits for it. */
+  /** Restart the machine through the hypervisor, for a pending change. */
   | 'restart-machine'
   | 'destroy-machine'
-  /** K3s uninstalled, its data and `/etc/rancher/node` gone. */
+  /** Uninstall K3s and delete its data and `/etc/rancher/node`. */
   | 'wipe-k3s'
-  /** Put the program on a machine that will join later, so that its turn does not wait for a download. */
+  /** Install the program on a machine that joins later, so that its turn needs no download. */
   | 'prepare-k3s'
   /** Start K3s as the first server of a new cluster. At most once in a cluster's life. */
   | 'init-cluster'
@@ -279,23 +279,23 @@ export type ClusterVerb =
   | 'restart-k3s'
   /** Write configuration and token as declared and restart with them, without the Node: it has none, or the API is down. */
   | 'rewrite-k3s'
-  /** Put our mark on the Node and, unless it was already, make it unschedulable; one write. */
+  /** Put our mark on the Node and cordon it, if it is not; one write. */
   | 'cordon'
   /** Evict what may be evicted now. Repeated until nothing is left to move. */
   | 'drain'
-  /** Take our mark off and, where it was us who cordoned, make it schedulable; one write. */
+  /** Remove our mark and, if croft cordoned it, uncordon it; one write. */
   | 'uncordon'
   | 'upgrade-k3s'
-  /** Write config.yaml and restart with it. */
+  /** Write config.yaml and restart K3s with it. */
   | 'configure-k3s'
   | 'remove-member'
-  /** Take `removed-node-name` off, so that deleting the Node takes its member along. */
+  /** Remove `removed-node-name`, so that deleting the Node also removes its member. */
   | 'clear-removed-mark'
   | 'delete-node'
   | 'delete-node-password'
   /** Set labels and taints of the Node as declared, and note which are croft's; one write. */
   | 'label-node'
-  /** Put the optional files of a node that runs as declared and remove the others, with what K3s made of those; no restart. */
+  /** Write the optional files of a node that runs as declared, and delete the others with K3s's objects; no restart. */
   | 'put-files'
   | 'snapshot'
   | 'run-health-checks'
@@ -309,14 +309,14 @@ interface OfPower extends Expecting {
   readonly connection?: string
   readonly hook?: string
   readonly force?: boolean
-  /** Of a drain: what takes volumes off nodes stays, for it has to do that yet. */
+  /** For a drain: CSI clients stay, since they must still detach volumes. */
   readonly sparesClients?: boolean
 }
 
 export type PowerVerb =
-  /** Remember what it had, in the cluster, and take it to nothing; one write. */
+  /** Record its replicas in the cluster and scale it to zero; one write. */
   | 'pause'
-  /** Give it back what it had and forget that; one write. */
+  /** Restore its replicas and delete the record; one write. */
   | 'restore'
   /** Cordon, taint and our mark of both; one write. */
   | 'mark-node'
@@ -326,7 +326,7 @@ export type PowerVerb =
   | 'start-k3s'
   | 'disarm-ha'
   | 'arm-ha'
-  /** By the plan for machines. */
+  /** Performed by the plan for machines. */
   | 'stop-machine'
   | 'start-machine'
   | 'stop-host'
@@ -339,14 +339,14 @@ interface OnNodeInOperation extends Expecting {
   readonly until?: OperationGoal
   /** Path or name of a snapshot, hash of a password, release. */
   readonly target?: string
-  /** Another node that it is taken from. */
+  /** Another node as the source. */
   readonly from?: string
-  /** Where it goes, where that is another path. */
+  /** The target, if its path differs. */
   readonly to?: string
 }
 
 export type OperationVerb =
-  /** Everything else stands still until the operation is over. */
+  /** Stops all other changes until the operation is over. */
   | 'hold'
   | 'release'
   | 'stop-k3s'
@@ -360,10 +360,10 @@ export type OperationVerb =
   | 'forget-db'
   | 'delete-node'
   | 'snapshot'
-  /** A new password is written down, before anybody uses it. */
+  /** A new password is recorded before its first use. */
   | 'make-password'
   | 'rotate-token'
-  /** New CAs under the old roots, written down before anybody uses them. */
+  /** New CAs under the old roots, recorded before their first use. */
   | 'make-authorities'
   | 'rotate-ca'
   | 'rotate-keys'
@@ -377,7 +377,7 @@ export type OperationVerb =
   | 'compare-objects'
   | 'wipe-k3s'
 
-/** What a step waits for before the next one begins. */
+/** The goal of a step, awaited before the next one starts. */
 export type OperationGoal =
   | 'stopped'
   | 'job-done'
@@ -386,13 +386,13 @@ export type OperationGoal =
   | 'node-well'
   | 'nothing'
 
-/** What came of one attempt to perform a step. */
+/** The result of one attempt to perform a step. */
 export type Outcome =
   | { readonly result: 'done' }
   | { readonly result: 'started'; readonly taskId: string }
   /** The request never reached the system: nothing happened. */
   | { readonly result: 'not-sent'; readonly message: string }
-  /** It may have happened: look before doing anything again. */
+  /** It may have happened: observe before the next call. */
   | { readonly result: 'unclear'; readonly message: string }
   | { readonly result: 'refused'; readonly refusal: Refusal }
 
@@ -404,14 +404,14 @@ export const NEVER_BEGUN = 'NeverBegun'
 
 /** An API's error, classified for retries. */
 export interface Refusal {
-  /** Stable word: `IdTaken`, `Locked`, `PermissionDenied`, `Unauthorized`, `DigestMismatch`, `NotFound`, `NoQuorum`… */
+  /** Stable identifier: `IdTaken`, `Locked`, `PermissionDenied`, `Unauthorized`, `DigestMismatch`, `NotFound`… */
   readonly reason: string
-  /** stalled: a person must act. waiting: nothing is wrong, look again. backoff: try again, each time later. */
+  /** stalled: a person must act. waiting: no error, look again. backoff: retry with growing pauses. */
   readonly meaning: 'stalled' | 'waiting' | 'backoff'
-  /** What could not be done, to which thing, why, what to do. Already free of secrets and control characters. */
+  /** What failed, on which thing, why, and what to do. Without secrets and control characters. */
   readonly message: string
-  /** Its cause may go by itself, like a mirror or a NAS that is away: croft goes on trying at the longest pause. */
+  /** Its cause may pass by itself, like an unreachable mirror or NAS: croft keeps retrying at the longest pause. */
   readonly transient?: true
-  /** True when the whole connection is affected (401, no quorum), not this one thing. */
+  /** The whole connection is affected (401, no quorum), not only this thing. */
   readonly connectionWide?: boolean
 }

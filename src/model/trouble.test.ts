@@ -50,7 +50,7 @@ const drift = { key: 'Machine/web', field: 'memory', declared: '2', observed: '1
 
 const RESTORE = { name: 'restore of home from old', step: 'stop K3s on s1', sinceMs: NOW - 5000, stopped: false }
 
-/** What is wrong, and how it is told: `tone id: title`. */
+/** A status and its troubles as `tone id: title`. */
 const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readonly string[]][] = [
   ['nothing', {}, []],
   ['a check of which nothing is known', { checks: [{ name: 'web', passed: 'unknown', output: '' }] }, []],

@@ -15,19 +15,19 @@ export interface Trouble {
   readonly tone: 'bad' | 'warn'
   readonly title: string
   readonly text: string
-  /** What it is about: the name of a source, host, cluster, or the key of a resource. */
+  /** Its subject: the name of a source, host, cluster, or the key of a resource. */
   readonly about: string
-  /** What would help, where it is known. */
+  /** What would help, if known. */
   readonly allow?: string
-  /** Since when, where it is known. */
+  /** Since when, if known. */
   readonly sinceMs?: number
-  /** Many of the same word are shown as one line. */
+  /** Many troubles with the same word are shown as one line. */
   readonly word?: string
 }
 
 /**
- * Everything that is wrong, worst first. This is the only judgement of it: the page, `croft health`, notifications and
- * metrics all show its answer. Pure.
+ * Returns all troubles, worst first. The page, `croft health`, notifications and metrics all show this one judgement.
+ * Pure.
  */
 export function troublesOf(status: EstateStatus, nowMs: number): readonly Trouble[] {
   const troubles: readonly Trouble[] = [
@@ -105,7 +105,7 @@ function manifestTroubles({ problems }: EstateStatus): readonly Trouble[] {
   )
 }
 
-/** One that is switched off, or on its way, is held by that order: no trouble. */
+/** A cluster that is off or going off by order is no trouble. */
 function offByRequest({ name }: StatusCluster, { power = [] }: EstateStatus): boolean {
   const order = power.find(({ cluster }) => cluster === name)
   return order !== undefined && ['PoweringOn', 'PoweringOff', 'Off'].includes(order.phase)
@@ -175,7 +175,7 @@ function operationTrouble(
   return of('cluster', cluster, 'bad', `${what} has stopped`, { id: 'operation-stopped', text, allow, sinceMs })
 }
 
-/** An API that restarts, or one look that fails, is no trouble yet. */
+/** A restarting API, or one failed look, is no trouble yet. */
 const UNSEEN_MS = 60_000
 
 function powerTroubles({ name, holds, refusals, ups }: StatusPower): readonly Trouble[] {
@@ -227,12 +227,12 @@ export function hostsAsleep({ power = [], hosts }: Pick<EstateStatus, 'power' | 
   )
 }
 
-/** One name for each host: what Git calls a box and what its hypervisor calls it lead to the same. */
+/** Returns one name per host for both its name in Git and its hypervisor's. */
 export function hostNames(hosts: readonly StatusHost[]): (name: string) => string {
   const other = new Map(
     hosts.flatMap(({ name, alsoCalled }) => (alsoCalled === undefined ? [] : [[alsoCalled, name] as const])),
   )
-  // A host that is really called so comes before one that is only also called so.
+  // A host's own name comes before another host's second name.
   for (const { name } of hosts) other.delete(name)
   return (name) => other.get(name) ?? name
 }
@@ -248,7 +248,7 @@ function rowTroubles(row: StatusRow, nowMs: number): readonly Trouble[] {
     const text = said('it will not be done as declared')
     return [of('resource', key, 'bad', `${key} is refused`, { id: 'refused', text, sinceMs, word: 'refused' })]
   }
-  // What a held resource says of itself, and since when, is about what it is now, not about what is held.
+  // The status and time of a held resource describe its current state, not the held change.
   if (row.do === 'hold') {
     const text = `${row.next ?? 'a change'} waits for an approval`
     return [of('approval', key, 'warn', `${key} is held`, { text, word: 'held' })]
@@ -264,7 +264,7 @@ function rowTroubles(row: StatusRow, nowMs: number): readonly Trouble[] {
   ]
 }
 
-/** Not ready because it was just started, moved or changed, for a while: that is no trouble yet. */
+/** Reports whether it was just started, moved or changed: not being ready is no trouble yet. */
 export function isComing({ reason, sinceMs }: Pick<StatusRow, 'reason' | 'sinceMs'>, nowMs: number): boolean {
   return COMING.has(reason) && (sinceMs === undefined ? Number.POSITIVE_INFINITY : nowMs - sinceMs) < COMING_MS
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Grant } from './grant.ts'
 
-/** A path of a source that croft does not read as manifests. That a key is not found proves nothing while it may stand there. */
+/** A path of a source that croft does not read as manifests. A missing key proves nothing while it may be there. */
 export interface UnreadPath {
   readonly path: string
   /** `a symbolic link`. */
@@ -10,7 +10,7 @@ export interface UnreadPath {
   readonly mark: string
   /** Names that its text gives to objects. Absent: the content is elsewhere, so it may declare anything. */
   readonly names?: readonly string[]
-  /** What its source may name, if a grant says so. */
+  /** The names that a grant allows its source. */
   readonly within?: Pick<Grant, 'source' | 'names'>
 }
 

@@ -1,11 +1,11 @@
 import type { SecretReference } from './secret.ts'
 
-/** What a virtual machine and a container are declared with alike. A field that is absent was not declared. */
+/** The common fields of a virtual machine and a container. An absent field is not declared. */
 export interface GuestBasics {
   readonly host: string
-  /** Why a guest that is on another host is moved to this one; without it, it is followed and kept where it is. */
+  /** Why a guest on another host is moved to this one; absent: croft follows it there. */
   readonly moveHere?: MoveHere
-  /** The number the hypervisor knows it by; chosen from the connection's range when not declared. */
+  /** The hypervisor's number of it; if undeclared, chosen from the connection's range. */
   readonly vmid?: number
   readonly name: string
   readonly power?: 'running' | 'stopped'
@@ -24,7 +24,7 @@ export interface GuestBasics {
 /** A guest must move here: why, and what blocks it. */
 export interface MoveHere {
   readonly why: string
-  /** A person asked for it now; what is declared stays as it is, and the guest is followed afterwards. */
+  /** A person requested it once; the declaration stays, and croft then follows the guest. */
   readonly once?: true
   readonly blocked?: { readonly message: string; readonly allow: string }
 }
@@ -71,11 +71,11 @@ export function valueFrom(tree: Tree): Tree | undefined {
 }
 
 /**
- * A virtual machine as a person wants it, the same for every hypervisor. A field that is absent was not declared and
- * is not compared: croft changes what Git says and leaves the rest alone.
+ * A virtual machine as declared, the same for every hypervisor. An absent field is not declared and not compared: croft
+ * changes what Git says and leaves the rest alone.
  */
 export interface VmSpec extends GuestBasics {
-  /** The guest that this one is made from, instead of from nothing. Looked at only when it is made. */
+  /** The guest to clone instead of creating an empty one. Used only at creation. */
   readonly clone?: VmClone
   readonly cpu?: VmCpu
   readonly memory?: VmMemory
@@ -83,7 +83,7 @@ export interface VmSpec extends GuestBasics {
   readonly bios?: 'seabios' | 'ovmf'
   readonly scsiHardware?: string
   readonly acpi?: boolean
-  /** What may be plugged while it runs: `disk,network,usb`, `1` for the usual, `0` for nothing. */
+  /** Devices that can be plugged while it runs: `disk,network,usb`, `1` for the default, `0` for none. */
   readonly hotplug?: string
   readonly tablet?: boolean
   readonly keyboard?: string
@@ -109,7 +109,7 @@ export interface VmSpec extends GuestBasics {
   readonly virtiofs?: readonly VmVirtiofs[]
   readonly amdSev?: VmAmdSev
   readonly hookScript?: string
-  /** By software alone, without the processor's help: slow, and runs everywhere. */
+  /** In software, without the processor's help: slow, but runs everywhere. */
   readonly emulated?: boolean
   readonly bootOrder?: readonly string[]
 }
@@ -141,7 +141,7 @@ export interface VmMemory {
 
 export interface VmClone {
   readonly vmid: number
-  /** Where the source is, when it is not on the same host. */
+  /** The source's host, if it is another one. */
   readonly host?: string
   /** All disks are copied; otherwise only what differs from the source is stored. */
   readonly full: boolean
@@ -239,7 +239,7 @@ export interface VmDisk {
   readonly sizeGb?: number
   /** Volume that the disk is made from at creation, e.g. `local:import/noble.qcow2`. */
   readonly importFrom?: string
-  /** It uses the image as its backing file and stores only what differs, instead of being a copy of it. */
+  /** Uses the image as its backing file and stores only the differences, instead of a copy. */
   readonly backing?: boolean
   readonly format?: 'raw' | 'qcow2' | 'vmdk'
   readonly cache?: string
@@ -271,7 +271,7 @@ export interface VmNic {
   readonly slot: string
   readonly bridge: string
   readonly model: string
-  /** Kept when absent: the hypervisor's own choice stays. */
+  /** Absent: the hypervisor's choice stays. */
   readonly mac?: string
   readonly vlan?: number
   readonly trunks?: readonly number[]

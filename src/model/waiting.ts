@@ -2,20 +2,20 @@ import type { Origin, ResourceKey } from './declaration.ts'
 import type { ForeignObject } from './foreign-object.ts'
 import type { Grant } from './grant.ts'
 
-/** What was seen of a declaration, as an expression may ask about it. */
+/** The observed facts of a declaration, for expressions. */
 export interface KnownObject {
-  /** In the words of a status: state, host, addresses. */
+  /** The fields of a status: state, host, addresses. */
   readonly status?: Readonly<Record<string, unknown>>
-  /** Where it is an object of a cluster: the whole object. */
+  /** For an object of a cluster: the whole object. */
   readonly object?: Readonly<Record<string, unknown>>
-  /** The source whose thing it is, where that source has a grant: no other such source sees it. */
+  /** Its source, if that has a grant: no other source with a grant sees it. */
   readonly source?: string
 }
 
-/** What was seen of declarations, by their key. */
+/** Observed facts by the declaration's key. */
 export type KnownObjects = ReadonlyMap<ResourceKey, KnownObject>
 
-/** An object of a cluster from which an instance takes values, as its files name it. */
+/** An object of a cluster that provides values for an instance, as its files name it. */
 export interface WantedRead {
   readonly object: ForeignObject
   readonly instance: ResourceKey
@@ -24,22 +24,22 @@ export interface WantedRead {
   readonly grant?: Grant
 }
 
-/** A value that only the world can say, and has not said yet: what it belongs to is neither made nor changed before. */
+/** A value that only the world can show and has not shown yet: what needs it is neither created nor changed before. */
 export interface WaitingFor {
-  /** What waits. Absent: its name waits as well. */
+  /** The waiting key. Absent: its name is not known yet either. */
   readonly key?: ResourceKey
   /** The instance that it is made for: `K3sNode/agent-1`. */
   readonly instance: ResourceKey
-  /** The field that the value goes into. */
+  /** The field for the value. */
   readonly field: string
   readonly expression: string
-  /** What the value comes from: keys, or the names that the definition has for it. */
+  /** The value's sources: keys, or their names in the definition. */
   readonly after: readonly string[]
-  /** Why it has no value although that is there. */
+  /** Why it has no value although its sources exist. */
   readonly why?: string
 }
 
-/** What waits, and for what, in one line. */
+/** Returns what waits, and for what, in one line. */
 export function showWaiting({ field, expression, after, why }: WaitingFor): string {
   const known =
     after.length === 0

@@ -1,12 +1,12 @@
 import type { ResourceKey } from './declaration.ts'
 
-/** One object of a cluster below an add-on: what was declared, and what controllers made of it. */
+/** One object of a cluster below an add-on: declared, or created by controllers. */
 export interface WorkloadNode {
   /** Its uid, or for something declared that is not there the id that it would have. */
   readonly id: string
   /** The object that owns it. Absent: the add-on declares it itself. */
   readonly parent?: string
-  /** Of what the add-on declares: the resource that it is. */
+  /** For a declared object: its resource. */
   readonly key?: ResourceKey
   readonly kind: string
   readonly namespace?: string
@@ -15,7 +15,7 @@ export interface WorkloadNode {
   /** `2/3 ready`, `CrashLoopBackOff`. */
   readonly status: string
   readonly createdMs?: number
-  /** Of a pod. */
+  /** Only for a pod. */
   readonly node?: string
   readonly restarts?: number
   readonly containers?: readonly WorkloadContainer[]
@@ -29,7 +29,7 @@ export interface WorkloadContainer {
   readonly state: string
   readonly ready: boolean
   readonly restarts: number
-  /** One ran before it and ended: its log can be read. */
+  /** A previous container ended: its log can be read. */
   readonly previous: boolean
 }
 
@@ -47,7 +47,7 @@ export interface WorkloadTree {
   readonly notes: readonly string[]
 }
 
-/** Which log, and how much of it. */
+/** Selects a log, and how much of it. */
 export interface LogQuestion {
   readonly cluster: string
   readonly addon: string
@@ -56,7 +56,7 @@ export interface LogQuestion {
   readonly container: string
   /** Lines from the end. */
   readonly tail: number
-  /** Of the container that ran before this one. */
+  /** Of the previous container. */
   readonly previous: boolean
   readonly follow: boolean
 }

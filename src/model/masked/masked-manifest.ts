@@ -11,7 +11,7 @@ interface MaskedPiece {
   readonly text: string
 }
 
-/** Flow collections nested deeper than this are read line by line: the YAML reader takes minutes for a few thousand. */
+/** Flow collections nested deeper than this are masked line by line: the YAML parser would take minutes. */
 const DEEPEST = 100
 const LARGEST = 512 * 1024
 /** Texts inside texts inside texts. */
@@ -155,7 +155,7 @@ function nameOf(key: unknown): string {
   return isScalar(key) ? String(key.value) : ''
 }
 
-/** Between the values stand names, brackets and comments. */
+/** Names, brackets and comments between the values stay. */
 function applied(text: string, edits: readonly MaskedPiece[]): string {
   const pieces: string[] = []
   let at = 0
@@ -175,7 +175,7 @@ function withoutTold(between: string): string {
 const FIELD = /^(\s*(?:- +)*)(["']?)([\w./ -]{1,200}?)\2(\s*[:=](?=\s|$))(\s*)(.*)$/
 const SECRET_KIND = /^\s*["']?kind["']?\s*:\s*["']?Secret\b/m
 
-/** Text that is no YAML, or broken YAML: line by line, by what the line says and what it is indented under. */
+/** Masks text that is no valid YAML: line by line, by each line's name and indentation. */
 function maskLoosely(text: string): string {
   const isSecret = SECRET_KIND.test(text)
   let hiddenBelow: { readonly indent: number; readonly fields: boolean } | undefined

@@ -28,10 +28,10 @@ function maskEmbedded(text: string): string {
     try {
       const parsed: unknown = JSON.parse(text)
       const shown = JSON.stringify(maskTree(parsed))
-      // Without a secret in it, it stays as it was written.
+      // Without a secret it stays as written.
       return shown === JSON.stringify(parsed) ? text : shown
     } catch {
-      // It only begins like JSON.
+      // It only starts like JSON.
     }
   }
   return text.includes('\n') ? maskManifest(text) : maskWritten(text)

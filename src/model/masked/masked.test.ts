@@ -9,7 +9,7 @@ import { fieldsOnly } from './shown-fields.ts'
 
 const S = 'hunter2'
 
-/** Places of a secret in a text that stands in a manifest. */
+/** Secrets inside a text of a manifest. */
 const IN_TEXT: Readonly<Record<string, string>> = {
   'environment of a command': `K3S_TOKEN=${S} sh /root/k3s.sh`,
   exported: `export DB_PASSWORD='${S}'`,
@@ -31,7 +31,7 @@ const IN_TEXT: Readonly<Record<string, string>> = {
   colon: `smtp_password: ${S}`,
 }
 
-/** Ways in which a manifest holds such a text. */
+/** The forms of such a text in a manifest. */
 const AROUND: Readonly<Record<string, (text: string) => string>> = {
   'a list of commands': (text) => `runcmd:\n  - ${JSON.stringify(text)}\n`,
   'a list in single quotes': (text) => `args: ['${text.replaceAll("'", "''")}']\n`,

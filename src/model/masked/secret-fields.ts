@@ -6,11 +6,11 @@ export interface JudgedField {
   readonly name: string
   /** Name of the field that the mapping, or the list around it, is the value of. */
   readonly parent: string
-  /** The text of another field of the same mapping, if it is one text. */
+  /** The text of a sibling field in the same mapping, if it is a single text. */
   sibling(name: string): string | undefined
 }
 
-/** What of a field is hidden: nothing, a plain value or a list of them, or all that is below it. */
+/** The hidden part of a field: nothing, a plain value or list, or everything below it. */
 export type Hidden = 'none' | 'plain' | 'all'
 
 const NAME_FIELDS = ['name', 'key', 'variable', 'parameter', 'header', 'option'] as const
@@ -19,7 +19,7 @@ const FILE_FIELDS = ['path', 'filename', 'file', 'dest', 'name'] as const
 const CONTENT_FIELDS: ReadonlySet<string> = new Set(['content', 'contents', 'inline', 'text'])
 const SECRET_FILE =
   /(?:^|\/)(?:\.?pgpass|\.?netrc|\.?htpasswd|\.my\.cnf|shadow|id_(?:rsa|ed25519|ecdsa)|[^/]*\.key|[^/]*\.pem)$/
-/** What is in a reference to a secret is a name, also under `key`. */
+/** A reference to a secret contains names, also under `key`. */
 const REFERENCE = /(?:Ref|Reference|From|Selector)$|^(?:sops|vault|onePassword)$/
 
 /** A secret that is written as a mapping: `password: {value: x}`, `passwords: {anna: x}`. `secrets` are often objects. */
@@ -29,7 +29,7 @@ const INSIDE = /^(?:env|file|name|namespace|key|field|item|path|mount|source|kin
 /** Names in it are chosen by people and are no fields. */
 const LABELS = /^(?:labels|matchLabels|nodeSelector)$/
 
-/** Judges one field by its name, what it is in and what stands beside it. Pure. */
+/** Judges one field by its name, its parent and its siblings. Pure. */
 export function hiddenOf({ name, parent, sibling }: JudgedField): Hidden {
   if (/^(?:data|stringData|binaryData)$/.test(name) && sibling('kind') === 'Secret') return 'all'
   if (parent === 'chpasswd' && name === 'list') return 'all'

@@ -1,13 +1,13 @@
 import { wordSet } from '../../lib/word-list.ts'
 
-/** Parts of names whose value is a secret, wherever they stand in the name: `PGPASSWORD`, `apiToken`. */
+/** Name parts that mark a secret anywhere in a name: `PGPASSWORD`, `apiToken`. */
 const SECRET_PART =
   /passw|passphrase|secret|token(?!i[sz])|credential|(?:private|preshared|api|access|auth|signing|encryption|encrypt|client|master|shared|session|storage|account|license|hmac|deploy|service)key|keypass/
 const SECRET_WORDS = wordSet('pass pwd pw psk authorization bearer jwt cookie')
-/** Words that contain `pass` and are none. */
+/** Words that contain `pass` but mark no secret. */
 const HARMLESS_PASS = /^(?:by|com|sur|tres|over|under|data)pass$/
 
-/** Last words of a name that is about a secret, and whose value is none: `secretName`, `TOKEN_FILE`, `tokenTTL`. */
+/** Last words of names about a secret whose value is none: `secretName`, `TOKEN_FILE`, `tokenTTL`. */
 const ATTRIBUTES = wordSet(`
   ref refs reference references from file files name names id ids path paths dir directory fingerprint url urls uri
   endpoint ttl length policy policies type types class provider store manager operator enabled disabled required expiry
@@ -16,7 +16,7 @@ const ATTRIBUTES = wordSet(`
   namespace role roles selector mode owner group index field header headers env var variable authentication login reset
   lock user users username hash driver request requests projection at by params service server
 `)
-/** First words that make a name one of a setting or of an object: `existingSecret`, `maxTokens`, `imagePullSecrets`. */
+/** First words of names that are settings or objects: `existingSecret`, `maxTokens`, `imagePullSecrets`. */
 const QUALIFIERS = wordSet(
   'existing max min num use has no require allow enable disable is lock automount image rotate kind',
 )

@@ -1,16 +1,16 @@
 import { namesSecret } from './secret-name.ts'
 
-/** A line of a secret that goes on over several lines: `maskManifest` leaves it out, an excerpt shows `***`. */
+/** A line of a multi-line secret: `maskManifest` drops it, an excerpt shows `***`. */
 export const SWALLOWED = '\u0000'
 
-/** Texts that may hold a secret; nearly all others are passed on after this one look. */
+/** Matches texts that may contain a secret; nearly all others pass after this one test. */
 const SUSPECT =
   /pass|pwd|psk|secret|token|credential|key|authorization|bearer|jwt|cookie|-----BEGIN|:\/\/|K10|eyJ|\$(?:\d|2[aby]|y|argon2)|gh[pousr]_|github_pat|glpat|xox|hvs\.|sk-|hooks\.slack|-u |--user|!/i
 
 const PEM =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$(?![\s\S]))/g
 
-/** Secrets that show by their shape. What stands in the first group stays. */
+/** Secrets recognised by their form. The first group stays. */
 const SHAPES: readonly RegExp[] = [
   // user:password@host, and a token in place of the user.
   /(:\/\/[^\s/:@"']{0,300}:)[^\s/"']+(?=@)/g,
@@ -26,7 +26,7 @@ const SHAPES: readonly RegExp[] = [
   /(hooks\.slack\.com\/services\/)[\w/]+/g,
   // Hashes of passwords as in /etc/shadow.
   /()\$(?:1|2[aby]|5|6|7|y|argon2id?)\$[^\s:"']{6,}/g,
-  // What programs take on their command line or in their files.
+  // Secrets on command lines and in configuration files.
   /((?<!\S)(?:-u|--user)[= ]["']?[^\s:"']{1,100}:)[^\s"']+/g,
   /(\b(?:requirepass|masterauth|sshpass\s{1,4}-p|login\s{1,8}\S{1,100}\s{1,8}password)\s{0,8})(?=\S)["']?[^\s"']+/g,
   /((?<![\w.-])[\w.-]{1,64}:)[^\s"'|]{1,200}(?=["']?\s{0,8}\|\s{0,8}(?:sudo\s{1,8})?chpasswd)/g,
@@ -78,7 +78,7 @@ function masked(text: string, isValue: (value: string) => boolean): string {
   return withoutValues(left, SAID, LISTED, isValue)
 }
 
-/** A name that is none of a secret ends where its value begins: the value may be such a name itself. */
+/** A harmless name ends where its value starts: the value itself may be a secret's name. */
 function withoutValues(text: string, before: RegExp, value: RegExp, isValue: (value: string) => boolean): string {
   const pieces: string[] = []
   let at = 0
