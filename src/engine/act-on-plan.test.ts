@@ -17,7 +17,7 @@ interface Last {
   readonly ageMs?: number
 }
 
-/** How many machines keep others from being restarted. */
+/** Returns how many unready machines keep others from being restarted. */
 function unready(record: Last | undefined, endedNow?: string, declared = true): number {
   const records = new Map<ResourceKey, ResourceRecord>()
   if (record !== undefined) {

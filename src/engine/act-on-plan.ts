@@ -13,7 +13,7 @@ import type { Observation } from './observation.ts'
 import type { PassDeps } from './pass-deps.ts'
 import type { Happening } from './resource-pass.ts'
 
-/** What limits how much begins in this pass. */
+/** Returns the limits on new effects in this pass. */
 export function trafficOf(
   estate: Estate,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
@@ -29,7 +29,7 @@ export function trafficOf(
   }
 }
 
-/** Does what the plan lets through now, side by side, and remembers which connections were in trouble. */
+/** Performs the plan's admitted effects in parallel, and notes which connections were in trouble. */
 export async function actOn(
   estate: Estate,
   observation: Observation,
@@ -76,7 +76,7 @@ export async function actOn(
   )
   for (const { admitted: one, outcome } of attempts) {
     const facts = observation.factsByConnection.get(one.entry.connection)
-    // What is going away is known as it was until its end is heard of: nothing about it is worth another look.
+    // A thing under deletion needs no further look until that has ended.
     if (one.step.verb !== 'delete') facts?.looks.delete(one.doing.externalId)
     facts?.memory.born.delete(one.doing.externalId)
     facts?.memory.made.delete(one.doing.externalId)
@@ -100,7 +100,7 @@ export async function actOn(
   return attempts
 }
 
-/** A machine whose seed is renewed is down while it is put in: between its shutdown and the start that counts as reboot. */
+/** While its seed is inserted a machine is down: everything between its shutdown and its start counts as a restart. */
 const RESTARTING: ReadonlySet<string> = new Set(['reboot', 'shutdown', 'insert'])
 
 /**

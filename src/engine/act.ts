@@ -6,7 +6,7 @@ import type { Outcome } from '../model/step.ts'
 import type { Admitted } from '../plan/admit.ts'
 import type { Store } from '../store/port.ts'
 
-/** One effect and what came of it. */
+/** One effect and its result. */
 export interface Attempt {
   readonly admitted: Admitted
   readonly intention: ThingIntention
@@ -43,9 +43,9 @@ export async function act(admitted: Admitted, deps: ActDeps, signal: AbortSignal
 }
 
 /**
- * Performs any step: the intention is durable before the call, and stays until the outcome is certain. An unclear outcome
- * leaves it in place, so that the next pass looks before it does anything again. Under our epoch: a controller whose time
- * is over does nothing any more.
+ * Performs a step: stores the intention before the call, and deletes it once the outcome is certain. After an unclear
+ * outcome it stays, so that the next pass observes before acting again. Uses our epoch: a controller that lost it can
+ * do nothing more.
  */
 export async function journalled(
   intention: Intention,

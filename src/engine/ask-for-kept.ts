@@ -25,7 +25,7 @@ export async function askForKept(
     const silent = facts.survey.resources.filter(({ externalId, mark, power, template, lock }) => {
       const resource = unknown.get(mark?.uid ?? '')
       if (resource === undefined || power === 'stopped' || template === true || lock !== undefined) return false
-      // Made just now: it has the addresses that it is declared with.
+      // Just created: it has its declared addresses.
       if (facts.memory.made.has(externalId)) return false
       const known = facts.close.get(externalId)
       if (known?.close !== undefined && readsDeclaredSeed(resource, known)) return false

@@ -10,7 +10,7 @@ import { type ConnectionMemory, nothingRemembered } from './connections.ts'
 
 const { signal } = new AbortController()
 
-/** Surveys a connection at a time, asks it for the facts, and answers which lists it was asked for. */
+/** Surveys a connection at this time, reads the facts, and returns which lists it read. */
 async function listed(
   memory: ConnectionMemory,
   atMs: number,
@@ -41,7 +41,7 @@ test('a list in which a creation left nothing behind is not asked for again unti
   assert.deepEqual(await listed(memory, NOW, [], remains), ['files'])
   assert.deepEqual(await listed(memory, NOW + LIMITS.idCheckMs - 1, [], remains), [])
   assert.deepEqual(await listed(memory, NOW + LIMITS.idCheckMs, [], remains), ['files'])
-  // Another id, another list, and a list that is wanted for itself are answers of their own.
+  // Another id, another list, and a list that is wanted itself have separate answers.
   assert.deepEqual(await listed(memory, NOW, [], { ...remains, remainsOf: '101' }), ['files'])
   assert.deepEqual(await listed(memory, NOW, [], { ...remains, list: 'seeds' }), ['seeds'])
   assert.deepEqual(await listed(memory, NOW, [], files), ['files'])

@@ -12,7 +12,7 @@ import type { ConnectionMemory } from './connections.ts'
 import { desertedIn } from './deserted.ts'
 import { type DetailCache, remember } from './detail-cache.ts'
 
-/** What a pass has seen of one connection so far; grows while the plan finds that it lacks something. */
+/** A pass's facts about one connection; they grow while the plan lacks some. */
 export interface ConnectionFacts {
   readonly connection: Connection
   readonly session: Session
@@ -37,7 +37,7 @@ export interface ConnectionFacts {
 
 export type FactsByConnection = ReadonlyMap<string, ConnectionFacts>
 
-/** Rounds of "the plan lacks something, look, plan again". More would mean that looking does not help. */
+/** Limit of the rounds of planning and reading. More would mean that reading does not help. */
 export const LOOK_ROUNDS = 6
 
 /** Surveys one connection. A connection that cannot be seen is a fact about the world, not an exception. */
@@ -51,7 +51,7 @@ export async function surveyConnection(
   try {
     const survey = await session.survey(signal, wanted)
     const close = remember(looks, survey.resources, survey.atMs)
-    // Should an id stand there twice, the first counts.
+    // If an id appears twice, the first one counts.
     const seen = new Map(survey.resources.toReversed().map((observed) => [observed.externalId, observed]))
     return {
       connection,
@@ -86,12 +86,12 @@ export function worldOf(facts: ConnectionFacts): World {
   return { ...observedWorld(facts.connection, survey, close, facts.lists, facts.probes), deserted: facts.deserted }
 }
 
-/** The worlds of these connections, with what was read since they were surveyed. */
+/** Returns the worlds of these connections, including later reads. */
 export function worldsSince(worlds: PlanInput['worlds'], factsByConnection: FactsByConnection): PlanInput['worlds'] {
   return new Map([...worlds, ...[...factsByConnection].map(([name, one]) => [name, worldOf(one)] as const)])
 }
 
-/** What a plan could not decide for want of looking, by connection, each thing once. */
+/** Returns the facts that a plan lacks, by connection, each once. */
 export function missingFacts(plan: Plan): ReadonlyMap<string, readonly MissingFact[]> {
   const missing = new Map<string, Map<string, MissingFact>>()
   for (const { connection, action } of plan.entries) {
@@ -104,8 +104,8 @@ export function missingFacts(plan: Plan): ReadonlyMap<string, readonly MissingFa
 }
 
 /**
- * Looks at what was lacking, unless its time is over. Answers how many looks brought something; a failed look leaves the lack
- * standing.
+ * Reads the missing facts, until the deadline. Returns how many reads succeeded; after a failed one the fact stays
+ * missing.
  */
 export async function readMissing(
   facts: ConnectionFacts,
@@ -137,7 +137,7 @@ async function fill(facts: ConnectionFacts, fact: MissingFact, signal: AbortSign
         return true
     }
   } catch (error) {
-    // One thing that cannot be read must not blind us to the others: it stays "not read yet" in this pass.
+    // One failed read must not fail the others. The fact stays unread in this pass.
     if (error instanceof ObservationFailed) {
       facts.failed.set(JSON.stringify(fact), error.message)
       return false
@@ -148,7 +148,7 @@ async function fill(facts: ConnectionFacts, fact: MissingFact, signal: AbortSign
   }
 }
 
-/** What was not there stays away until something is tried again: many that wait for their turn are asked about once. */
+/** Reads a list. An empty result is cached until a retry, since many waiting creations ask for the same. */
 async function listFor(
   { session, memory, survey }: ConnectionFacts,
   { list, remainsOf }: Extract<MissingFact, { look: 'list' }>,
@@ -198,7 +198,7 @@ async function everythingSeen(memory: ConnectionMemory): Promise<boolean> {
   }
 }
 
-/** The power of guests of one host, read in this pass but for that, is asked for in one list, however many they are. */
+/** Reads the power of one host's guests, as far as this pass read all else, in a single list. */
 async function powersInBulk(
   facts: ConnectionFacts,
   missing: readonly MissingFact[],
@@ -226,7 +226,7 @@ async function powersInBulk(
     for (const seen of guests) {
       const power = powers?.get(seen.externalId)
       if (power === undefined || power === 'unknown') continue
-      // The list calls what is paused running.
+      // The list shows paused guests as running.
       if (seen.power === 'paused' && power === 'running') continue
       knowPower(facts, seen, power)
       answered.add(seen.externalId)

@@ -7,17 +7,17 @@ import type { Connection } from '../model/estate.ts'
 import type { Refusal, Step } from '../model/step.ts'
 import type { DetailCache } from './detail-cache.ts'
 
-/** A connection that does not answer, or says no. */
+/** A connection that does not answer, or refuses. */
 export interface ConnectionTrouble {
   readonly refusal: Refusal
   readonly count: number
   /** For how long it has lasted. */
   readonly ageMs: number
-  /** For how long it is not looked at again. */
+  /** The pause until its next look. */
   readonly pauseMs: number
 }
 
-/** Kept by the monotonic clock of this process: the wall clock may be set at any time. */
+/** Timed by this process's monotonic clock, since the wall clock may be set at any time. */
 interface KeptTrouble {
   readonly refusal: Refusal
   readonly count: number
@@ -26,12 +26,12 @@ interface KeptTrouble {
   readonly pauseMs: number
 }
 
-/** What is known for a while of ids that no survey shows, so that it is not asked again in every pass. */
+/** Cached facts about ids that no survey shows, to save a read in every pass. */
 export interface ConnectionMemory {
   everything?: { readonly is: Promise<boolean>; readonly atMs: number }
-  /** When an id was last said to be free. */
+  /** When an id was last free. */
   readonly free: Map<string, number>
-  /** When a list was last read in which an earlier creation of an id had left nothing behind, by id and list. */
+  /** When a list was last read without leftovers of an id's earlier creation, by id and list. */
   readonly bare: Map<string, Map<string, number>>
   /** Guests that we have just made and that were never started: a survey does not know their power yet. */
   readonly born: Set<string>
@@ -48,7 +48,7 @@ export interface ConnectionMemory {
   readonly waited: Map<string, { readonly sinceMs: number; readonly askedMs: number }>
 }
 
-/** A creation that went well. */
+/** A creation that succeeded. */
 export interface Made {
   readonly step: Step
   readonly words: string
@@ -76,7 +76,7 @@ interface Open {
   readonly memory: ConnectionMemory
 }
 
-/** The open sessions of an engine, each with what it remembers and its present trouble. */
+/** The open sessions of an engine, each with its memory and its current trouble. */
 export interface Connections {
   /** Opens the connection on first use, and reopens it when its declaration has changed. */
   open(connection: Connection): Promise<Open>

@@ -36,7 +36,7 @@ export function createEngine(deps: EngineDeps): Engine {
     deps.untriedSecrets === true ? async () => undefined : driverDeps.resolveSecret
   const ways: CheckWays = { clock, drivers, deps: driverDeps, network: deps.network ?? nobodyAsks, existing }
   const askCheck = checkAsker(ways)
-  /** What checks of an upgrade may ask about beside the cluster's own nodes. */
+  /** The estate for an upgrade's checks beyond the cluster's own nodes. */
   let current: Estate | undefined
   const sessions = createClusterSessions(
     deps.clusters === undefined
@@ -63,7 +63,7 @@ export function createEngine(deps: EngineDeps): Engine {
         }
   let epoch: number | undefined
   let intentions = 0
-  /** What had its one more try since this engine began. */
+  /** Keys that this engine has retried. */
   const tried = new Set<ResourceKey>()
   let suspicious = 0
 
@@ -105,7 +105,7 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 
-  /** What each plan was made of. */
+  /** The inputs of each plan. */
   const shown = new WeakMap<Plan, { readonly estate: Estate; readonly observed: Observed; readonly atMs: number }>()
 
   const runOne = async (
@@ -123,18 +123,18 @@ export function createEngine(deps: EngineDeps): Engine {
         tried,
         ...defined({ only, sweep, observed: shownBefore, givenUp, opens, unforeseen }),
       }
-      // What was seen is old as soon as something was done.
+      // After any effect an observation is outdated.
       shownBefore = undefined
       return runPass(whole, await passDeps(), request, signal)
     })
     for (const key of report.begun ?? []) tried.add(key)
     suspicious = report.plan.notes.some((note) => note.code === 'suspect') ? suspicious + 1 : 0
-    // Something may have appeared between the survey and the question whether its id is free: look again first.
+    // An object may have appeared between the survey and the check of its id: look again first.
     const hasty = suspicious > 0 && suspicious < LIMITS.suspiciousPasses
     return hasty ? { ...report, settled: false, lookAgainMs: LIMITS.readinessPollMs } : report
   }
 
-  /** What a plan was made of, where it is of this estate, as a pass of this engine would see it, and young enough. */
+  /** Returns a plan's inputs if they are of this estate, equal to those of a pass, and young enough. */
   const youngEnough = (plan: Plan | undefined, estate: Estate): Observed | undefined => {
     const known = plan === undefined ? undefined : shown.get(plan)
     if (known?.estate !== estate || deps.retryStalled !== true || tried.size > 0) return undefined

@@ -15,7 +15,7 @@ export function desertedIn(survey: Survey, since: Map<string, number>): Readonly
   return new Set([...since].filter(([id, ms]) => died.has(id) || isLong(ms)).map(([id]) => id))
 }
 
-/** Proxmox's words for a task whose process is gone without having said how it ended. */
+/** Proxmox's message for a task whose process died without a result. */
 function isDead({ state, message }: RemoteTask): boolean {
   return state === 'failed' && message === 'unexpected status'
 }

@@ -14,12 +14,12 @@ export async function readDestroyed(store: Pick<Store, 'getValue'>): Promise<Des
   return text === undefined ? undefined : (JSON.parse(text) as DestroyedSoFar)
 }
 
-/** What a revision destroys, and no coordinator. */
+/** Losses that a revision causes, not a coordinator. */
 const REVISION: ReadonlySet<string | undefined> = new Set(['removed', 'changed'])
 
 /**
- * Writes down what these steps destroy, before they are performed: the blast radius of a revision is counted over all its passes, and
- * what is gone shows in no survey. What the coordinator of a cluster replaces goes one node at a time, under its own guard.
+ * Records what these steps destroy before they run: a revision's blast radius counts over all its passes, and no survey
+ * shows what is gone. A coordinator replaces nodes one at a time, under a separate guard.
  */
 export async function noteDestroyed(
   store: Pick<Store, 'getValue' | 'putValue'>,

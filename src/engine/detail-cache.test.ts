@@ -48,7 +48,7 @@ test('what was read closely counts until a survey shows a change', () => {
     ['a restart', survey({ uptimeSeconds: 99 }), false],
     ['the same uptime', survey({ uptimeSeconds: 100 }), true],
     ['another power than then', survey({ power: 'stopped' }), false],
-    // The guest said running, the survey of then stopped.
+    // The guest reported running while the survey still showed it stopped.
     ['a survey that lags', survey({ power: 'stopped' }), true, { power: 'stopped', close: { ...close, atMs: NOW } }],
     ['a survey that lags no longer', survey({ power: 'stopped' }), false, { power: 'stopped' }],
     ['a survey that knows nothing yet', survey({ power: 'unknown' }), true, { power: 'unknown' }],

@@ -3,13 +3,12 @@ import type { ObservedResource } from '../model/resource.ts'
 import { versionOf } from '../model/shown-step.ts'
 import type { Step } from '../model/step.ts'
 
-/** Close looks that are still good, by external id. One per connection, for as long as the process lives. */
+/** Valid close looks by external id. One cache per connection and process. */
 export type DetailCache = Map<string, ObservedResource>
 
 /**
- * Puts what was read closely earlier back onto a survey's resources, where the survey shows nothing that has changed
- * since. This is why a settled estate costs two calls a sweep. Nothing is ever written on the strength of an old look:
- * see `isGoodFor`.
+ * Adds earlier close looks to a survey's resources, if the survey shows no change since. So a settled estate costs two
+ * calls per pass. No write relies on an old look: see `isGoodFor`.
  */
 export function remember(
   looks: DetailCache,
@@ -52,17 +51,17 @@ function nameChanged(before: ObservedResource, now: ObservedResource, atMs: numb
 }
 
 /**
- * What the guest itself said counts. A survey that still says what it said then has only not caught up, as long as that
- * can take; should it say something else, believe neither.
+ * Reports whether the power changed. The guest's own report counts. A survey that still shows its older value lags,
+ * within the usual delay; any other value invalidates both.
  */
 function powerChanged(before: ObservedResource, now: ObservedResource, atMs: number): boolean {
   const known = before.close?.power ?? before.power
   if (known === now.power) return false
-  // A survey that knows nothing of a new guest yet says nothing against what was read of it.
+  // A survey that does not know a new guest's power yet does not contradict the close look.
   return now.power !== before.power || (now.power !== 'unknown' && !isLate(before, atMs))
 }
 
-/** What was read is so young that a survey may still be older. */
+/** Reports whether the close look is so recent that a survey may be older. */
 function isLate(before: ObservedResource, atMs: number): boolean {
   return atMs - (before.close?.atMs ?? atMs) < LIMITS.surveyLagMs
 }

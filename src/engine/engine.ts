@@ -18,16 +18,16 @@ import type { AskCheck } from './health-check.ts'
 import type { QuietRules } from './quiet.ts'
 
 export interface EngineDeps {
-  /** Plans are made of what anybody may propose, and open no secret; nothing is performed. */
+  /** Plans may be proposed by any person, so they open no secret; nothing is performed. */
   readonly untriedSecrets?: boolean
   readonly clock: Clock
   readonly random: Random
   readonly store: Store
   readonly drivers: readonly Driver[]
   readonly driverDeps: DriverDeps
-  /** How K3s clusters are spoken to; without it an estate with clusters cannot be kept. */
+  /** Loads the tools for K3s clusters; without them an estate with clusters is refused. */
   readonly clusters?: () => Promise<ClusterTools>
-  /** What switches hosts and puts workloads to sleep; without it an estate with a Power cannot be kept. */
+  /** Loads the driver for hosts and workloads; without it an estate with a Power is refused. */
   readonly power?: () => Promise<PowerDriver>
   /** Runs health checks over the network. Absent: they give no result. */
   readonly network?: ProbeFunction
@@ -41,7 +41,7 @@ export interface EngineDeps {
   readonly quietRules?: QuietRules
 }
 
-/** What one pass saw, decided and did. */
+/** One pass: observation, plan and effects. */
 export interface PassReport {
   readonly plan: Plan
   readonly records: readonly ResourceRecord[]
@@ -50,9 +50,9 @@ export interface PassReport {
   readonly powers?: readonly PowerPlan[]
   /** Calls that write, made in this pass. */
   readonly effects: number
-  /** What these calls were about. */
+  /** The keys of these calls. */
   readonly begun?: readonly ResourceKey[]
-  /** Nothing to do and everything Ready, held or refused: further passes would change nothing. */
+  /** Nothing to do and everything Ready, held or refused: another pass would change nothing. */
   readonly settled: boolean
   /** A command is at work on a cluster that it holds: nothing to do here, and worth watching. */
   readonly operated?: boolean
@@ -73,9 +73,9 @@ export interface Settlement {
   readonly effects: number
 }
 
-/** What a pass is to restrict itself to. */
+/** The limits of a pass. */
 export interface PassOptions {
-  /** Only these are touched; everything is looked at as always, so that the guards see the whole. */
+  /** Only these change; all else is observed as always, so that the guards see the whole. */
   readonly only?: ReadonlySet<ResourceKey>
   /**
    * How many of the oldest close looks of each connection to drop and so read again: over time every field is compared
@@ -89,7 +89,7 @@ export interface PassOptions {
 }
 
 export interface Engine {
-  /** Looks closely at everything declared and plans, without doing anything and without a write to the store. */
+  /** Plans with close looks at everything declared, without effects and without a write to the store. */
   plan(estate: Estate, signal: AbortSignal): Promise<Plan>
   /** One pass: look, plan, act, judge, report. */
   pass(estate: Estate, signal: AbortSignal, options?: PassOptions): Promise<PassReport>
@@ -108,7 +108,7 @@ export interface Engine {
       readonly givesUp?: true
     },
   ): Promise<Settlement>
-  /** What an operation on a cluster needs to know of its machines, and the ways into them. Undefined: not declared. */
+  /** Returns a cluster's machines and shells for an operation. Undefined if it is not declared. */
   surroundings(estate: Estate, cluster: string, signal: AbortSignal): Promise<ClusterSurroundings | undefined>
   /** Runs a HealthCheck of the estate once, by name and by any way that leads there. */
   readonly askCheck: AskCheck

@@ -27,7 +27,7 @@ export function countFailure(
   }
 }
 
-/** A person must act: told so by the system, or by the same failure again and again. */
+/** Reports whether a person must act: the system says so, or the same failure repeats. */
 export function isStalled(refusal: Refusal, run: FailureRun): boolean {
   return refusal.meaning === 'stalled' || (run.kind === 'failing' && run.count >= LIMITS.identicalFailuresUntilStalled)
 }

@@ -15,7 +15,7 @@ import type { ClusterInput } from '../model/observed-cluster.ts'
 import { guestIn, type Survey } from '../model/resource.ts'
 import { askExisting, type ExistingClusters } from './existing-clusters.ts'
 
-/** What has been seen, as far as checks need it. */
+/** The observed facts for checks. */
 export interface CheckFacts {
   readonly estate: Estate
   readonly clusters: readonly ClusterInput[]
@@ -23,7 +23,7 @@ export interface CheckFacts {
   readonly surveys: readonly Survey[]
 }
 
-/** The ways by which questions are asked. */
+/** The ways to run probes. */
 export interface CheckWays {
   readonly clock: Clock
   readonly drivers: readonly Driver[]
@@ -33,7 +33,7 @@ export interface CheckWays {
   readonly existing: ExistingClusters
 }
 
-/** Asks a HealthCheck by its name. Never rejects, and takes no longer than the check allows. */
+/** Runs a HealthCheck by its name. Never rejects, and ends within the check's timeout. */
 export type AskCheck = (name: string, seen: CheckFacts, signal: AbortSignal) => Promise<ProbeAnswer>
 
 /** Runs HealthChecks once, each with its own timeout: no answer is a result. */
@@ -64,7 +64,7 @@ export function probeAsker(ways: CheckWays, current: () => Estate | undefined): 
   }
 }
 
-/** One question: over the network, from what was seen of a cluster, or by a machine's own lane. May reject. */
+/** Runs one probe: over the network, from the observation of a cluster, or on a machine. May reject. */
 async function askProbe(probe: Probe, seen: CheckFacts, ways: CheckWays, signal: AbortSignal): Promise<ProbeAnswer> {
   if (probe.ask === 'cluster') {
     const existing = seen.estate.connections.find((one) => one.existing?.name === probe.cluster)
@@ -74,8 +74,8 @@ async function askProbe(probe: Probe, seen: CheckFacts, ways: CheckWays, signal:
 }
 
 /**
- * Does its API answer, and are all nodes ready? Every pass asks the API that already, so the check says what the pass
- * has seen instead of asking once more. Pure.
+ * Reports whether its API answers and all nodes are ready. Every pass already asks the API, so the check uses that
+ * answer. Pure.
  */
 export function clusterAnswer(
   name: string,

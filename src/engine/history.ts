@@ -4,8 +4,8 @@ import { unprovenKeys } from '../plan/things/removals.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 
 /**
- * The estate with what the history of its sources says of things that are marked, not declared, and in no record: the
- * commits that removed them. Asked only while there are such things.
+ * Adds the history of marked, undeclared things without a record: the commits that removed them. Read only while there
+ * are such things.
  */
 export async function withHistory(
   estate: Estate,

@@ -56,7 +56,7 @@ function ready(one: ResourcePass): ConditionState {
     const { reason, message } = one.readiness
     return { status: one.readiness.ready ? 'True' : 'False', reason, message }
   }
-  // Something is under way and it was not read in this pass: what was known of it stands.
+  // Something is under way and it was not read in this pass: its last condition stays.
   const was = one.before === undefined ? undefined : conditionOf(one.before.conditions, 'Ready')
   if (one.present || (one.unread === true && was !== undefined))
     return was ?? { status: 'False', reason: 'NotReadClosely', message: 'it has not been read closely yet' }

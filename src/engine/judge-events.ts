@@ -10,7 +10,7 @@ import type { Step } from '../model/step.ts'
 import { conditionOf } from './conditions.ts'
 import type { ResourcePass } from './resource-pass.ts'
 
-/** What is worth telling of a pass: effects, drift, and every turn for the better or the worse. */
+/** Returns a pass's events: effects, drift, and every change of a condition. */
 export function eventsOf(
   one: ResourcePass,
   before: ResourceRecord,
@@ -73,7 +73,7 @@ export function eventsOf(
   return events
 }
 
-/** From the plan's reason to the call. Parameters stay out: they hold more than a reader needs. */
+/** Returns the causes from the plan's reason to the call, without parameters, which hold too much for a reader. */
 function causeOf({ action, drift, consents }: PlanEntry, step: Step | undefined): EventCause | undefined {
   const plan = isDoing(action) ? action.reason : undefined
   const proof = action.do === 'delete' ? action.proof : undefined

@@ -5,7 +5,7 @@ import type { Refusal, Step } from '../model/step.ts'
 import { countFailure, isStalled } from './failures.ts'
 import type { ResourcePass } from './resource-pass.ts'
 
-/** What went wrong so far, and what was last done. */
+/** The failures so far, and the last call. */
 export interface Failures {
   readonly failure: FailureRun | undefined
   readonly stalled: boolean

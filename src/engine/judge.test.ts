@@ -176,7 +176,7 @@ test('Ready is never said while power changes, and an outage of seconds changes 
     seededRandom(1),
   ).record
   assert.deepEqual(brief.conditions, up.conditions)
-  // Who has no condition yet gets one at once: nothing of it was known before.
+  // A thing without conditions gets one at once, since it has no earlier state.
   const never = judge(caseOf({ action: blind, seen: false, unseenMs: 5_000 }), NOW, seededRandom(1)).record
   assert.equal(conditionOf(never.conditions, 'Ready')?.status, 'Unknown')
   const long = judge(

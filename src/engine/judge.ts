@@ -9,7 +9,7 @@ import { eventsOf } from './judge-events.ts'
 import { judgeFailures } from './judge-failures.ts'
 import type { Happening, ResourcePass } from './resource-pass.ts'
 
-/** What an attempt means: the new record, the events worth telling. */
+/** The results of a pass for one resource: its record and events. */
 export interface Verdict {
   readonly record: ResourceRecord
   readonly events: readonly NewEvent[]
@@ -17,7 +17,7 @@ export interface Verdict {
 
 const MAKING_VERBS: ReadonlySet<string> = new Set(['create', 'download'])
 
-/** Turns what was decided and what happened into the resource's standing. Pure but for the jitter it is handed. */
+/** Turns decision and results into the resource's record. Pure, except for the given jitter. */
 export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict {
   const before = one.before ?? newRecord(one, nowMs)
   const renewed = before.generation !== one.generation
@@ -36,7 +36,7 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
   const host = one.entry.host ?? before.host
   const conditions = judgeConditions(one, before, failures, nowMs)
   const drift = driftOf(one, before, nowMs)
-  // What was known of the former thing is not true of the one that is created in its place.
+  // Facts about the former thing do not apply to its successor.
   const isAnother = removedByUs || one.happenings.some((h) => h.what !== 'failed' && h.step.verb === 'create')
   const details = { ...(isAnother ? {} : before.details), ...one.details, ...learned(one.happenings) }
   const record: ResourceRecord = {
@@ -67,7 +67,7 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
   return { record, events: eventsOf(one, before, record, nowMs) }
 }
 
-/** A birth is learned from the first close look that shows the thing as ours, and again after a step that changes it. */
+/** Returns the birth, known from the first close look at our thing, and again after a step that changes it. */
 function birthOf(one: ResourcePass, before: ResourceRecord, externalId: string | undefined): string | undefined {
   const { entry, happenings, birth, policy } = one
   if (happenings.length > 0 && givesBirth(entry.action)) return undefined
@@ -89,8 +89,8 @@ function givesBirth(action: Action): boolean {
 }
 
 /**
- * The open creation after this pass. A creation that starts opens one. The first survey that shows the guest whole closes it,
- * and so does its removal; a delete that clears the way for the creation does not. A survey is older than the calls of its pass.
+ * Returns the open creation after this pass. The start of a creation opens one. The first survey with the whole guest
+ * closes it, and so does its deletion, unless that only clears the place. A survey is older than its pass's calls.
  */
 function attemptAfter(
   { entry, happenings, whole }: ResourcePass,
@@ -144,7 +144,7 @@ function addressesOf(one: ResourcePass, before: ResourceRecord, created: boolean
   return addresses === undefined || addresses.length === 0 ? {} : { addresses }
 }
 
-/** What the steps that ended in this pass have taught. */
+/** Returns facts from the steps that ended in this pass. */
 function learned(happenings: readonly Happening[]): Readonly<Record<string, string>> {
   const facts: Record<string, string> = {}
   for (const happening of happenings) {

@@ -12,10 +12,10 @@ import type { Observation } from './observation.ts'
 import { clusterSelf, selfOf } from './ready-when.ts'
 import { observedFrom } from './resource-passes.ts'
 
-/** What an engine has seen that declarations take values from: the next pass begins with it. */
+/** The observed values of an engine that declarations use: the next pass starts with them. */
 export interface LateMemory {
   known: KnownObjects
-  /** What close looks showed that machines have. */
+  /** Machines' own values, from close looks. */
   kept: KeptChoices
 }
 
@@ -23,18 +23,18 @@ export function nothingSeen(): LateMemory {
   return { known: new Map(), kept: new Map() }
 }
 
-/** The estate by what was seen before. */
+/** Returns the estate with the values of the last observation. */
 export function asSeen(inGit: Estate, { known }: LateMemory): Estate {
   return inGit.later === undefined || known.size === 0 ? inGit : inGit.later.settle(known)
 }
 
-/** The same, when what it takes has been evaluated. */
+/** The same after evaluating the needed expressions. */
 export async function asSeenSoon(inGit: Estate, late: LateMemory): Promise<Estate> {
   if (late.known.size > 0) await inGit.later?.prepare?.(late.known)
   return asSeen(inGit, late)
 }
 
-/** What is there of what is declared, by key: in the words of a status, and of an object of a cluster the object. Pure. */
+/** Returns the live objects of declarations by key: as a status, or for an object of a cluster the object. Pure. */
 export function seenOf(
   estate: Estate,
   { plan, worlds }: Pick<Observation, 'plan' | 'worlds'>,

@@ -14,7 +14,7 @@ import { readDestroyed } from './destroyed.ts'
 import { type Fate, fateOf, fateOfStep } from './recover.ts'
 import type { Happening } from './resource-pass.ts'
 
-/** What the store remembers, brought up to date with what the survey shows of effects in flight. */
+/** The store's memory, updated by what the survey shows of effects in flight. */
 export interface UpToDate {
   readonly ledger: Ledger
   /** Results of effects that started in earlier passes. */
@@ -30,7 +30,7 @@ export interface StoredLedger {
   readonly steps: readonly CoordinatedIntention[]
 }
 
-/** What was found out about intentions: a pass writes it down before it acts, a plan does not. */
+/** Findings about intentions: a pass stores them before it acts, a plan does not. */
 export interface Findings {
   /** Tasks that turned out to be the work of an intention, by its id. */
   readonly tasks: ReadonlyMap<string, string>
@@ -38,7 +38,7 @@ export interface Findings {
   readonly over: readonly string[]
 }
 
-/** Writes down what was found out about intentions, under our epoch. */
+/** Stores the findings about intentions, under our epoch. */
 export async function writeFindings({ tasks, over }: Findings, store: Store, epoch: number): Promise<void> {
   for (const [id, taskId] of tasks) await store.noteTask(epoch, id, taskId)
   for (const id of over) await store.settle(epoch, id)
@@ -81,10 +81,10 @@ function isOfThing(intention: Intention): intention is ThingIntention {
   return intention.step.about === undefined
 }
 
-/** For how long this process has known of an intention that another one wrote down. Undefined: it is its own, or of the same clock. */
+/** Returns how long this process has known another one's intention. Undefined for its own, or one of the same clock. */
 export type KnownFor = (intention: Pick<Intention, 'id' | 'epoch'>) => number | undefined
 
-/** Says how the intentions ended whose fate is known. Those of an unseen connection stay. Writes nothing. */
+/** Returns the results of intentions that have ended. Those of an unseen connection stay. Writes nothing. */
 export async function bringUpToDate(
   { ledger, steps }: StoredLedger,
   factsByConnection: FactsByConnection,
@@ -149,8 +149,8 @@ export async function bringUpToDate(
   return { ledger: { ...ledger, records, intentions, running }, ended, findings: { tasks, over }, unsure }
 
   /**
-   * What a step has taught holds at once: the record is written only at the end of this pass. What went well is stalled
-   * no longer, or the failure from before it would still be the last word.
+   * Applies a step's facts at once, since the record is stored only at the end of the pass. A success ends a stall, or
+   * the earlier failure would still be reported.
    */
   function learn({ key, step }: ThingIntention, end: Happening | undefined): void {
     const record = records.get(key)
@@ -196,10 +196,10 @@ function isGone({ step, externalId }: ThingIntention, { seen }: ConnectionFacts)
   return type === 'vm' || type === 'container'
 }
 
-/** Tasks of one host that ended together, from here on: one list tells of all of them. */
+/** From this many ended tasks of one host one list replaces single reads. */
 const LISTED_FROM = 2
 
-/** How tasks ended that left the running set, as far as lists tell: the survey's own, and one for each host with several. */
+/** Returns how tasks ended that left the running set, from lists: the survey's own, and one per host with several. */
 async function listEnds(
   fates: ReadonlyMap<ThingIntention, Fate>,
   factsByConnection: FactsByConnection,
@@ -230,7 +230,7 @@ async function listEnds(
   return ends
 }
 
-/** One read tells how a task ended. Undefined: the system has forgotten it, and the world's state must tell. */
+/** Reads how a task ended. Undefined if the system has forgotten it: then the world's state decides. */
 async function endOf(
   intention: ThingIntention,
   taskId: string,
@@ -239,7 +239,7 @@ async function endOf(
   signal: AbortSignal,
 ): Promise<Happening | 'still running' | undefined> {
   try {
-    // Why something failed is told in full by the task itself.
+    // Only the task itself has the full error.
     const task = listed?.state === 'succeeded' ? listed : await facts.session.taskOutcome(taskId, signal)
     if (task === undefined) return undefined
     if (task.state === 'running') return 'still running'
@@ -253,7 +253,7 @@ async function endOf(
     const refusal = task.refusal ?? { reason: 'TaskFailed', meaning: 'backoff', message }
     return { what: 'failed', step: intention.step, refusal }
   } catch (error) {
-    // It could not be asked now: the intention stays and is asked about again in the next pass.
+    // The read failed: the intention stays, and the next pass reads again.
     if (error instanceof ObservationFailed) return 'still running'
     throw error
   }

@@ -30,14 +30,16 @@ export function learnAlike({ entries }: Plan, factsByConnection: FactsByConnecti
   return taught
 }
 
-/** Does a survey show what a creation that went well leaves behind? Tags and locks in it are fresh, names and power may be late. */
+/**
+ * Reports whether a survey shows only a successful creation's result. Its tags are current; names and power may lag.
+ */
 export function showsNothingElse(observed: ObservedResource, { step, atMs }: Made, nowMs: number): boolean {
   const { mark, lock, host, power = 'unknown', template } = observed
   if (mark === undefined || lock !== undefined || template === true || host !== step.host) return false
   return (power === 'unknown' || power === 'stopped') && nowMs - atMs < LIMITS.asMadeMs
 }
 
-/** Of new guests that were made with the same words one is read, unless one was already: then it did not speak for the others. */
+/** Returns one sample of new guests with equal requests, unless one was read already and did not match. */
 export function samplesOf(
   facts: readonly MissingFact[],
   { made, sampled }: Pick<ConnectionMemory, 'made' | 'sampled'>,

@@ -10,7 +10,7 @@ import { observeAndPlan } from './observation.ts'
 
 const { signal } = new AbortController()
 
-/** In which order guests are read closely in this pass, and which are put off, where these were made just now. */
+/** Returns the order of close looks in this pass, and the ones put off, if these guests were just created. */
 async function reads(
   made: readonly string[],
   { begun = made, memory = 1024 }: { readonly begun?: readonly string[]; readonly memory?: number } = {},
@@ -50,7 +50,7 @@ async function reads(
 test('machines that this process has just made are read after everything else', async () => {
   assert.deepEqual(await reads([]), { read: ['100', '101'], off: [] })
   assert.deepEqual(await reads(['100']), { read: ['101', '100'], off: [] })
-  // What an earlier process made is read at once.
+  // Guests of an earlier process are read at once.
   assert.deepEqual(await reads(['100'], { begun: [] }), { read: ['100', '101'], off: [] })
 })
 

@@ -32,7 +32,7 @@ import { learnAlike } from './made-alike.ts'
 import { leavingIn, type MissingFacts, NOTHING, putOff } from './put-off.ts'
 import { CANNOT_BE_READ } from './settled.ts'
 
-/** What one pass has seen, and the plan that follows from it. */
+/** The observation of one pass, and its plan. */
 export interface Observation {
   readonly plan: Plan
   readonly worlds: ReadonlyMap<string, World>
@@ -49,7 +49,7 @@ export interface Surveyed {
   readonly unseen: ReadonlyMap<string, ConnectionTrouble>
 }
 
-/** Surveys every connection of the estate at once, but for those whose trouble says to wait. */
+/** Surveys every connection of the estate in parallel, except those whose trouble demands a pause. */
 export async function surveyAll(
   estate: Estate,
   connections: Connections,
@@ -102,7 +102,7 @@ export async function observeAndPlan(
   let tried: ReadonlySet<string> = new Set()
   let current = await turns.perform(planWhole({ ...input, estate, worlds }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
-    // Where declarations take values from what is seen, everything is seen.
+    // If declarations use observed values, read everything.
     const taught = begins === undefined || estate.later !== undefined ? [] : learnAlike(current.plan, factsByConnection)
     if (taught.length > 0) {
       worlds = new Map([...worlds, ...worldsAnew(taught, factsByConnection)])
@@ -166,7 +166,7 @@ export async function readLater(
   }
 }
 
-/** What was seen of these connections, with what has been read since. */
+/** Returns the worlds of these connections, including later reads. */
 function worldsAnew(names: readonly string[], factsByConnection: FactsByConnection): readonly [string, World][] {
   return names.flatMap((name): [string, World][] => {
     const facts = factsByConnection.get(name)
@@ -188,7 +188,7 @@ async function askForAddresses(
     const unasked = facts.survey.resources.filter(({ externalId, list, type, power, template, lock, mark }) => {
       if (list !== undefined || (type !== 'vm' && type !== 'container') || template === true || lock !== undefined)
         return false
-      // Made just now: it has the addresses that it is declared with.
+      // Just created: it has its declared addresses.
       if (facts.memory.made.has(externalId) && declared.has(mark?.uid ?? '')) return false
       const known = facts.close.get(externalId)?.close
       return known === undefined || (power === 'running' && type === 'vm' && known.agent === undefined)
@@ -226,7 +226,7 @@ async function askHosts(
   return found
 }
 
-/** What the surveys have shown, indexed. */
+/** Returns the surveys, indexed. */
 export function worldsOf(
   estate: Estate,
   factsByConnection: FactsByConnection,
@@ -263,7 +263,7 @@ function knownToLeave(estate: Estate, { ledger, nowMs }: Pick<PlanInput, 'ledger
     seen.mark !== undefined && isKnownToLeave(seen, recordOf.get(seen.mark.uid), estate, approvals)
 }
 
-/** Guests with a mark that nothing declares: only their description says whose they are, so each is read once. */
+/** Reads undeclared guests with a mark once each: only their description names their owner. */
 async function readUndeclared(
   estate: Estate,
   facts: ConnectionFacts,
@@ -279,7 +279,7 @@ async function readUndeclared(
   await readMissing(facts, missing, signal)
 }
 
-/** What is to begin, by connection, where what was read of it earlier is not good enough for it. */
+/** Returns planned effects, by connection, whose last look is not good enough. */
 function oldLooks(
   entries: readonly PlanEntry[],
   factsByConnection: FactsByConnection,
@@ -305,7 +305,7 @@ function oldLooks(
   return old
 }
 
-/** What a plan waits for because it could not be read says why: its host is gone, or what the one who was asked said. */
+/** Adds the reason to entries that wait since they could not be read: a missing host, or the read's error. */
 export function sayWhyUnread(
   plan: Plan,
   factsByConnection: ReadonlyMap<string, Pick<ConnectionFacts, 'survey' | 'failed'>>,
@@ -322,7 +322,7 @@ function withReason(entry: PlanEntry, facts: Pick<ConnectionFacts, 'survey' | 'f
     const message = `host ${host} is offline: nothing on it can be seen or done until it is back`
     return { ...entry, action: { ...action, reason: 'HostOffline', message } }
   }
-  // What belongs to no host in particular is named after the whole of them.
+  // Things outside a single host belong to "cluster".
   if (host !== undefined && host !== 'cluster' && there === undefined && hosts.length > 0) {
     const names = hosts.map(({ name }) => name).join(', ')
     const message = `${entry.connection} has no host ${host}; it has ${names}`

@@ -42,7 +42,7 @@ import type { PowerObserveDeps } from './power/deps.ts'
 import { observePowers, type ReachedPower } from './power/observe.ts'
 import type { Happening } from './resource-pass.ts'
 
-/** What observing works with: it asks the world and the store, and writes to neither. */
+/** The dependencies of an observation: it reads the world and the store, and writes to neither. */
 export interface ObserveDeps extends PowerObserveDeps {
   readonly store: Pick<Store, 'records' | 'intentions' | 'isFresh' | 'getValue'>
   readonly rules: ReadonlyMap<string, Rules>
@@ -54,7 +54,7 @@ export interface ObserveDeps extends PowerObserveDeps {
 }
 
 export interface ObserveOptions {
-  /** A person asked for another try of what stalled, and these had theirs. */
+  /** A person asked to retry what stalled; these were retried. */
   readonly retryStalled: boolean
   readonly tried?: ReadonlySet<ResourceKey>
   /** How many of the oldest close looks of each connection to read again. */
@@ -68,7 +68,7 @@ export interface ObserveOptions {
 /** What the surveys and the store show at the start of a pass. */
 export interface Glance {
   readonly startedMs: number
-  /** With drills and former hosts. */
+  /** Includes drills and former hosts. */
   readonly declared: Estate
   readonly surveyed: Surveyed
   readonly remembered: StoredLedger
@@ -90,19 +90,19 @@ interface Ground {
   readonly unsure: UpToDate['unsure']
   /** Findings about intentions, for a caller that may write them to the store. */
   readonly findings: Findings & Omit<Holdings, 'ledger'>
-  /** With drills, former hosts, the history of what is no longer declared, and a host for every machine. */
+  /** Includes drills, former hosts, the history of undeclared things, and a host for every machine. */
   readonly estate: Estate
 }
 
 /** All that was observed and decided at one moment: `plan` prints it and a pass performs it. */
 export interface Observed extends Ground {
-  /** As power lets them be. */
+  /** As far as power permits. */
   readonly clusters: readonly ReachedCluster[]
   readonly powers: readonly ReachedPower[]
   readonly observation: Observation
 }
 
-/** Values that come to light in one look may lead to others: so often it is looked again before it is planned. */
+/** Values from one look may lead to further ones: the limit of such rounds before planning. */
 const LATE_ROUNDS = 4
 
 /**
@@ -205,7 +205,7 @@ async function withoutUnread(plan: Plan, resolve: ObserveDeps['resolveSecret']):
   return refuseUnread(plan, unread)
 }
 
-/** What was looked at, with what the plan says of it. */
+/** Adds the plan's decisions to the observations. */
 function withDecisions<One extends { readonly look: object }, Look>(
   looked: readonly One[],
   planned: readonly Look[],
@@ -216,7 +216,7 @@ function withDecisions<One extends { readonly look: object }, Look>(
   })
 }
 
-/** The machines of one cluster and the ways into them, as a pass sees them. Undefined: it is not declared. */
+/** Returns the machines and shells of one cluster, as a pass sees them. Undefined if it is not declared. */
 export async function observeSurroundings(
   inGit: Estate,
   cluster: string,
@@ -247,7 +247,7 @@ export async function lookOver(
   const swept = new Map<string, readonly string[]>()
   for (const [name, facts] of surveyed.factsByConnection) {
     swept.set(name, forgetForSweep(facts, options.sweep ?? 0))
-    // Everything is settled: there is time to read what was only made.
+    // All is settled: there is time to read guests that were assumed to match.
     if (options.sweep !== undefined && options.sweep > 0) facts.memory.made.clear()
   }
   const remembered = await readLedger(store, options.retryStalled, options.tried)
@@ -283,8 +283,8 @@ async function observeMachines(
 }
 
 /**
- * The estate with those hosts on which something is left that croft did, although Git wants nothing of them any more:
- * it is taken back there, and then they are left in peace.
+ * Adds hosts that Git no longer uses and that still hold croft's changes: those are reverted, then the hosts are left
+ * alone.
  */
 async function withFormerHosts(estate: Estate, store: Pick<Store, 'records'>): Promise<Estate> {
   const idle = estate.idleHosts ?? []
@@ -310,7 +310,7 @@ async function placeAll(
     const { session, survey } = facts
     const here = survey.hosts.filter(({ name, online }) => online && nodes.has(name))
     await inParallel(here, facts.connection.limits.reads, async ({ name }) => {
-      // Without the right to see it nothing is known, and nothing speaks against the host.
+      // Without the right to read it the load is unknown, which does not exclude the host.
       const samples = await ifObserved(async () => session.hosts?.load(name, signal))
       if (samples !== undefined) loads.set(`${connection}/${name}`, samples)
     })

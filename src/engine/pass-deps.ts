@@ -17,7 +17,7 @@ import type { Quiet, QuietRules } from './quiet.ts'
 import type { StepFailures } from './steps.ts'
 import type { Widths } from './widths.ts'
 
-/** What a pass works with. */
+/** The dependencies of a pass. */
 export interface PassDeps {
   readonly clock: Clock
   readonly random: Random
@@ -40,7 +40,7 @@ export interface PassDeps {
   nextIntentionId(): string
 }
 
-/** What an engine knows of its last pass, where that found everything as declared. */
+/** The engine's memory of its last pass, if that found everything as declared. */
 export interface QuietMemory {
   readonly rules: QuietRules
   last?: { readonly quiet: Quiet; readonly report: PassReport }

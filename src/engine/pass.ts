@@ -73,7 +73,7 @@ interface Acted {
 interface PassResults {
   readonly records: readonly ResourceRecord[]
   readonly events: readonly NewEvent[]
-  /** What croft itself failed on. */
+  /** Objects on which croft itself failed. */
   readonly problems: readonly Problem[]
 }
 
@@ -112,7 +112,7 @@ export async function runPass(
   return made
 }
 
-/** Did this pass see something at its end that makes another declaration whole? */
+/** Reports whether the end of this pass showed a value that completes another declaration. */
 async function isMoreKnown(
   inGit: Estate,
   { deps: { late }, observed }: Pass,
@@ -129,7 +129,7 @@ function lookSoon(report: PassReport): PassReport {
   return { ...report, settled: false, lookAgainMs: Math.min(report.lookAgainMs, LIMITS.readinessPollMs) }
 }
 
-/** Written down before anything is done: what was found out about intentions and about replacements of dead nodes. */
+/** Stores the findings about intentions and about replacements of dead nodes, before any effect. */
 async function noteFindings({ deps: { store, epoch }, observed }: Pass): Promise<void> {
   const { changed, dropped } = observed.findings
   await writeFindings(observed.findings, store, epoch)
@@ -145,11 +145,11 @@ async function noteFindings({ deps: { store, epoch }, observed }: Pass): Promise
 async function act({ deps, options, observed, chosen, actedMs, signal }: Pass): Promise<Acted> {
   const { estate, observation, ledger, startedMs } = observed
   const blamed = await blame(observation, ledger.records, startedMs, signal)
-  // What ended has made room: the queues are as wide as that says before they are filled again.
+  // Ended effects free their queues: adapt the widths before filling them again.
   learnFrom(gather(observed.ended, []), [], observed, deps)
   deps.windows.full.clear()
   const traffic = trafficIn(observation.plan, observed, deps)
-  // While effects are sent, and then until it is time to look at them, nothing better can be done than to read.
+  // Until the effects are sent and their tasks due, use the time for reads.
   let dueMs: number | undefined
   const hasTime = () => dueMs === undefined || deps.clock.monotonicMs() < dueMs
   const acting = signal.aborted
@@ -233,7 +233,7 @@ async function writeReport(pass: Pass, { records, events }: PassResults): Promis
   await noteSettledUnread(pass, left, dropped, complete)
 }
 
-/** Notes the unread paths that took no key away. A store that has not seen everything yet knows only what was surveyed. */
+/** Stores the unread paths that proved no key absent. An incomplete store knows only what was surveyed. */
 async function noteSettledUnread(
   { inGit, deps: { store, epoch }, observed: { estate, ledger, worlds, fresh } }: Pass,
   records: readonly ResourceRecord[],
@@ -317,7 +317,7 @@ function reportOf(pass: Pass, acted: Acted, judged: PassResults): PassReport {
   }
 }
 
-/** What limits how much of a plan begins. */
+/** Returns the limits on new effects of a plan. */
 function trafficIn(
   plan: Plan,
   { estate, ledger, ended }: Pick<Observed, 'estate' | 'ledger' | 'ended'>,
@@ -344,7 +344,7 @@ function isOutOfReach({ declaration, decision }: ClusterPlan, { resources }: Est
   return [...servers, ...agents].some(({ machine }) => 'key' in machine && away.has(machine.key))
 }
 
-/** From here on the store knows everything of ours that is there: nothing was hidden, unread or still forming. */
+/** Reports whether the store now knows all our things: nothing was hidden, unread or under creation. */
 function isComplete(plan: Plan): boolean {
   if (plan.notes.length > 0) return false
   return !plan.entries.some(

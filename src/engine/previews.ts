@@ -6,7 +6,7 @@ import type { ObservedResource } from '../model/resource.ts'
 import type { World } from '../plan/things/world.ts'
 import type { Observation } from './observation.ts'
 
-/** The plan with what each outside system says would come of it, where it can be asked without doing it. */
+/** Adds each outside system's dry run to the plan, if there is one. */
 export async function withPreviews(
   { plan, worlds, factsByConnection }: Observation,
   signal: AbortSignal,
@@ -39,7 +39,7 @@ async function previewOf(
   return session.dryRun?.preview(step, observedFrom(doing.externalId, world), signal)
 }
 
-/** What is done now, or when a wait or a hold is over. */
+/** Returns what is done now, or after a wait or a hold. */
 function doingOf(action: Action): Doing | undefined {
   if (action.do === 'wait') return action.next
   if (action.do === 'hold') return action.held

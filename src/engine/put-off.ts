@@ -9,12 +9,12 @@ export type MissingFacts = ReturnType<typeof missingFacts>
 
 export const NOTHING: MissingFacts = new Map()
 
-/** What a plan lacks, with what says when it has to be read. */
+/** The facts that a plan lacks, and what decides when to read them. */
 export interface Lacking {
   readonly missing: MissingFacts
-  /** What of the plan begins now. */
+  /** The part of the plan that starts now. */
   readonly beginning: readonly PlanEntry[]
-  /** Guests that leave and are not read yet: their hosts by their ids, by connection. */
+  /** Unread leaving guests: their hosts by id, by connection. */
   readonly leaving: ReadonlyMap<string, ReadonlyMap<string, string>>
   /** Connections on which the first of these were read in this pass already. */
   readonly tried: ReadonlySet<string>
@@ -24,7 +24,7 @@ export interface Lacking {
 export interface PutOff {
   readonly now: MissingFacts
   readonly later: MissingFacts
-  /** Connections on which the first guests that leave are among what is read now. */
+  /** Connections whose first leaving guests were read already. */
   readonly tried: ReadonlySet<string>
 }
 

@@ -50,7 +50,7 @@ export function rememberQuiet(
   { surveyed, ledger, unsure, ended, fresh, observation }: Observed,
   report: PassReport,
 ): void {
-  // What croft failed on may go well the next time.
+  // What croft failed on may succeed next time.
   const failed = report.plan.problems.some(({ code }) => code === FAILED)
   const calm =
     !failed && report.settled && report.operated !== true && report.effects === 0 && report.events.length === 0

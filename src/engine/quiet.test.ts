@@ -128,7 +128,7 @@ test('a pass is quiet while nothing changes but what is measured all the time', 
   const seen = (more: Partial<Survey>) => standing({}, facts({ ...survey, ...more }))
   assert.deepEqual(
     changedFields(guest, (one) => seen({ resources: [one] })),
-    // A machine that no longer tells its uptime is another matter than one that is up longer.
+    // A missing uptime differs from a longer one.
     [...fieldsBut(guest, 'load', 'memoryUsedBytes', 'uptimeSeconds'), 'no uptimeSeconds'].sort(inOrderOf(guest)),
   )
   assert.deepEqual(

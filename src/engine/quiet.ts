@@ -9,13 +9,13 @@ import { isTrue } from './conditions.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
 import { stillReady } from './still-ready.ts'
 
-/** What was seen of one connection, as far as a plan can stand on it. */
+/** The observed facts of one connection that a plan uses. */
 export type ObservedFacts = Pick<
   ConnectionFacts,
   'survey' | 'seen' | 'close' | 'asMade' | 'gone' | 'lists' | 'probes' | 'believed' | 'failed'
 >
 
-/** Everything that a pass over machines, files and settings is decided on, but for the time. */
+/** All inputs of a pass over machines, files and settings, except the time. */
 export interface QuietGround {
   readonly estate: Estate
   readonly seen: ReadonlyMap<string, ObservedFacts>
@@ -30,7 +30,7 @@ export interface QuietGround {
 export interface Quiet {
   readonly standing: QuietGround
   readonly plan: Plan
-  /** By the clock that never jumps. */
+  /** On the monotonic clock. */
   readonly untilMs: number
 }
 
@@ -41,7 +41,7 @@ export interface QuietRules {
   sameLooks: typeof sameLooks
 }
 
-/** What changes all the time and is decided on in no plan without effects; uptime is judged by itself. */
+/** Fields that change constantly and decide nothing in a plan without effects; uptime is judged separately. */
 const PASSING: ReadonlySet<string> = new Set([
   'load',
   'memoryUsedBytes',
@@ -50,24 +50,24 @@ const PASSING: ReadonlySet<string> = new Set([
   'watts',
   'uptimeSeconds',
 ])
-/** Of a close look: when it was, and what the survey of that moment said. */
+/** A close look's own time, and its copy of the survey. */
 const OF_THE_MOMENT: ReadonlySet<string> = new Set(['atMs', 'surveyedName'])
-/** What only some looks ask for: it counts where both have asked, as both do while a machine still reads its first boot. */
+/** Fields that only some looks read: compared only if both have them, as during a machine's first boot. */
 const ASKED_APART: ReadonlySet<string> = new Set(['power', 'agent', 'addresses', 'cloudInit'])
 const NONE: ReadonlySet<string> = new Set()
 const MARKED: ReadonlySet<string> = new Set([...PASSING, 'mark', 'close'])
 
 /**
- * Whether a pass left nothing to do, so that the next one need not plan unless something it stands on is another.
- * Undefined: it has to. Everything that waits, is held, refused or retried hangs on the time, and so do clusters, Powers
- * and `readyWhen`: with any of them each pass plans. Pure.
+ * Returns the state if a pass left nothing to do, so that the next pass plans only if an input differs. Undefined
+ * otherwise. Anything that waits, is held, refused or retried depends on the time, and so do clusters, Powers and
+ * `readyWhen`: with any of them each pass plans. Pure.
  */
 export function quietAfter(standing: QuietGround, plan: Plan, steadyMs: number): Quiet | undefined {
   const { estate, records, seen } = standing
   if ((estate.clusters?.length ?? 0) + (estate.powers?.length ?? 0) + (estate.idleHosts?.length ?? 0) > 0)
     return undefined
   if (standing.unseen + standing.inFlight + plan.notes.length > 0) return undefined
-  // What is declared hangs on what is seen.
+  // The declaration depends on observed values.
   if (estate.later !== undefined) return undefined
   if (estate.resources.some(({ policy }) => policy.readyWhen !== undefined)) return undefined
   const isAtRest = ({ key, action }: Plan['entries'][number]) => action.do === 'nothing' && isSteady(records.get(key))
@@ -84,7 +84,7 @@ function isSteady(record: ResourceRecord | undefined): boolean {
   return record.status === 'Orphaned' || isTrue(record.conditions, 'Ready')
 }
 
-/** How long until a machine has been up for so long that the image of its first boot may be taken away. */
+/** Returns the times until machines have been up long enough to delete the image of their first boot. */
 function seedsLeftMs({ entries }: Plan, { estate, seen }: QuietGround): readonly number[] {
   const ids = new Map(entries.map(({ key, externalId }) => [key, externalId]))
   return estate.resources.flatMap(({ key, connection, desired }) => {
@@ -95,7 +95,7 @@ function seedsLeftMs({ entries }: Plan, { estate, seen }: QuietGround): readonly
   })
 }
 
-/** Does a survey and the store show what the quiet pass stood on? Closer looks are compared by `sameLooks`. Pure. */
+/** Reports whether survey and store equal those of the quiet pass. `sameLooks` compares closer looks. Pure. */
 export function sameGround(
   quiet: Quiet,
   now: QuietGround,
@@ -111,7 +111,7 @@ export function sameGround(
   return sameRecords(before.records, now.records) && sameReadiness(plan, before, now, time.nowMs)
 }
 
-/** Does what was read beside the surveys say the same: configurations, files, settings? Pure. */
+/** Reports whether the reads beside the surveys are the same: configurations, files, settings. Pure. */
 export function sameLooks(before: QuietGround, now: QuietGround): boolean {
   for (const [name, { close, lists, gone, failed }] of now.seen) {
     const known = before.seen.get(name)
@@ -128,7 +128,7 @@ function sameSurvey(
   now: Pick<ObservedFacts, 'survey' | 'seen'>,
 ): boolean {
   const [was, is] = [before.survey, now.survey]
-  // Of two with one id only the first is compared: where there are two, nothing is taken to be the same.
+  // With a duplicate id only the first would be compared, so it never counts as the same.
   if (is.resources.length !== now.seen.size) return false
   if (was.resources.length !== is.resources.length || before.seen.size !== now.seen.size) return false
   for (const [id, observed] of now.seen) {

@@ -12,8 +12,8 @@ import type { Happening } from './resource-pass.ts'
 import { stillReady } from './still-ready.ts'
 
 /**
- * Asks the agents of machines that run and are not known to be Ready. Ready is said only after the machine itself has
- * answered; once it has, it is not asked again until something about it changes.
+ * Asks the agents of running machines that are not known to be Ready. A machine is Ready only after it has answered
+ * itself; then it is not asked again until it changes.
  */
 export async function lookForReadiness(
   estate: Estate,
@@ -49,7 +49,7 @@ export async function lookForReadiness(
   return worlds
 }
 
-/** A machine that takes long to come up is asked less and less often: many of them would keep the host from its work. */
+/** Reports whether a machine's agent is due. Slow machines are asked with growing pauses, to spare the host. */
 export function isItsTurn({ waited }: ConnectionMemory, externalId: string, nowMs: number): boolean {
   const known = waited.get(externalId)
   // If the wall clock was set back, restart the wait: otherwise it would last until the clock has caught up.

@@ -7,8 +7,8 @@ import type { Readiness } from '../model/rules.ts'
 type Self = Readonly<Record<string, unknown>>
 
 /**
- * A thing as `readyWhen` sees it under the name `self`: what was observed of it, in the words of a status. Only what is
- * known is there, so that an expression about the rest waits instead of guessing.
+ * Returns a thing as `self` for `readyWhen`: its observed facts as a status. Unknown facts are absent, so that an
+ * expression about them waits instead of guessing.
  */
 export function selfOf(
   { kind, name, desired }: Pick<Resource, 'kind' | 'name' | 'desired'>,
@@ -36,20 +36,20 @@ export function selfOf(
   }
 }
 
-/** The same of a cluster. */
+/** The same for a cluster. */
 export function clusterSelf(name: string, { status: state, conditions, details = {} }: ResourceRecord): Self {
   const shown = conditions.map(({ type, status, reason, message }) => ({ type, status, reason, message }))
   return { kind: 'Cluster', metadata: { name }, status: { state, conditions: shown, facts: details } }
 }
 
-/** What `readyWhen` of one declaration asks, and where it stands. */
+/** The `readyWhen` expressions of one declaration, and their place. */
 export interface ReadyQuestion {
   readonly readyWhen: readonly string[]
   readonly self: Self
   readonly origin: Origin
 }
 
-/** Why each is not Ready although everything else says so; undefined where every expression holds. */
+/** Returns why each is not Ready although all else is; undefined if every expression holds. */
 export async function notYet(
   asked: readonly ReadyQuestion[],
   expressions: Expressions | undefined,

@@ -98,7 +98,7 @@ test('a step on a cluster or a Power of which nothing was heard is over, but for
   const step = { node: 'n1', lane: 'node-program', summary: '', awaits: '' } as const
   const cluster = (verb: ClusterVerb): CoordinatedIntention => ({
     ...begun,
-    // As a store gives it back: without what it destroys.
+    // As the store returns it: without its Loss.
     step: { ...step, about: 'cluster', verb, reason: '', sinceMs: NOW } as Step<'cluster'>,
   })
   const stopHost: CoordinatedIntention = {

@@ -9,7 +9,7 @@ export type Fate =
   | { readonly is: 'ended'; readonly taskId: string }
   /** It may still arrive: wait before another call about the same thing. */
   | { readonly is: 'unsure' }
-  /** Nothing of it is under way: the world's state decides what comes next. */
+  /** Nothing of it is under way: the world's state decides the next step. */
   | { readonly is: 'over' }
 
 /**
@@ -61,7 +61,7 @@ export function fateOf(
   return fateByAge(intention.step.verb, intention.atMs, nowMs, knownMs)
 }
 
-/** The same of a step on a cluster, of a Power or of an operation: it has no task, and the world shows what came of it. */
+/** The same for a step on a cluster, of a Power or of an operation: it has no task, and the world shows its result. */
 export function fateOfStep(
   { step, atMs }: Pick<CoordinatedIntention, 'step' | 'atMs'>,
   nowMs: number,
@@ -71,8 +71,8 @@ export function fateOfStep(
 }
 
 /**
- * A wall clock that was set back by more than a call can take says nothing about the age of it. Nor does another computer's clock about
- * what that one began: then `knownMs` counts, for how long we have known of it.
+ * Judges by age. A wall clock that was set back proves nothing about it, nor does another computer's clock: then
+ * `knownMs` counts, the time since we first saw it.
  */
 function fateByAge(
   verb: string,

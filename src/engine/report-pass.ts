@@ -33,7 +33,7 @@ export function departed(
   )
 }
 
-/** Of guests that have gone, those whose removal had something to say: Proxmox removes one although a disk of it stays. */
+/** Returns deleted guests whose deletion gave a warning: Proxmox deletes one even if one of its disks stays. */
 export function leftBehind(
   dropped: readonly ResourceRecord[],
   ended: ReadonlyMap<ResourceKey, Happening>,
@@ -79,7 +79,7 @@ export async function report(
   if (completes) await store.markComplete(epoch)
 }
 
-/** A guest that is kept under another name has not gone. */
+/** A guest under another key still exists. */
 function farewell(record: ResourceRecord, now: readonly ResourceRecord[]): Pick<NewEvent, 'reason' | 'message'> {
   const id = record.externalId
   const heir = now.find(

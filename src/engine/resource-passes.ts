@@ -101,13 +101,13 @@ function isAllRead(key: ResourceKey, { incomplete, partlyRead }: Estate): boolea
   return !incomplete && partlyRead?.some((source) => mayBeCalled(key, source)) !== true
 }
 
-/** One that croft failed on: its record stays as it is. */
+/** A resource on which croft failed: its record stays as it is. */
 interface FailedPass {
   readonly entry: PlanEntry
   readonly failed: unknown
 }
 
-/** As it was declared last: by the record, by the commit that removed it, or by what stands on the thing itself. */
+/** Returns the last declared policy: from the record, the commit that removed it, or the thing's mark. */
 function policyOfUndeclared(
   key: ResourceKey,
   before: ResourceRecord | undefined,
@@ -142,7 +142,7 @@ export function observedFrom(
   return observed?.mark?.uid === entry.uid ? observed : undefined
 }
 
-/** A machine that was Ready and has not changed since is still Ready: its agent is not asked again. */
+/** Returns the readiness. A Ready machine that has not changed stays Ready: its agent is not asked again. */
 function readinessOf(
   resource: Resource | undefined,
   action: PlanEntry['action'],
@@ -175,7 +175,7 @@ function readinessOf(
   }
 }
 
-/** The cases with what their `readyWhen` says. */
+/** Adds the results of `readyWhen`. */
 export async function withReadyWhen(
   cases: readonly (ResourcePass | FailedPass)[],
   expressions: Expressions | undefined,

@@ -4,12 +4,12 @@ import type { Problem, ResourceKey } from '../model/declaration.ts'
 import { changedEstate, clusterName, type Estate } from '../model/estate.ts'
 import type { Rules } from '../model/rules.ts'
 
-/** How many times in one pass something is set aside. */
+/** How many objects one pass may set aside. */
 const MOST = 20
 
 /**
- * Performs work on an estate. What it throws about some objects costs these alone: they count as declared and unreadable,
- * so nothing of them is changed or deleted, and the work begins again without them.
+ * Performs work on an estate. If it throws about some objects, they count as declared and unreadable, so that nothing
+ * of them changes, and the work restarts without them.
  */
 export async function surviving<T>(estate: Estate, work: (estate: Estate) => Promise<T>): Promise<T> {
   let left = estate
@@ -51,7 +51,7 @@ function setAside(estate: Estate, failed: FailedOn): Estate | undefined {
     resources: whole.resources.filter(({ key }) => !keys.has(key)),
     ...(whole.clusters === undefined ? {} : { clusters: whole.clusters.filter(({ key }) => !keys.has(key)) }),
     unreadable: [...new Set([...whole.unreadable, ...keys])],
-    // They are declared: nothing that may be meant by their names counts as gone.
+    // They are declared: nothing with their names counts as gone.
     partlyRead: [...(whole.partlyRead ?? []), { source: FAILED, names: [...keys].map(nameIn) }],
     problems: [...whole.problems, ...failed.keys.map((key) => failure(key, failed, estate))],
   }))
@@ -71,7 +71,7 @@ function partsOf(key: ResourceKey, { clusters = [], connections, resources }: Es
   return [...machines, ...resources.filter(({ connection }) => names.has(connection)).map((one) => one.key)]
 }
 
-/** What croft failed on, as a problem at the place where it is declared. */
+/** Returns croft's own failure as a problem at the declaration. */
 export function failure(key: ResourceKey, error: unknown, { resources }: Pick<Estate, 'resources'>): Problem {
   const origin = resources.find((one) => one.key === key)?.origin ?? { file: '.', line: 1, column: 1 }
   return { ...failedOn(key, error), origin, object: key, severity: 'error' }

@@ -53,16 +53,13 @@ function isStalledFor(reason: string, record: ResourceRecord | undefined): boole
 /** How often each connection was unreachable since a settling started, if it never answered. */
 export type Unreached = ReadonlyMap<string, number>
 
-/**
- * Counts one more pass. One that was seen before and is away now is waited for: its host may be restarting, and by our
- * own doing.
- */
+/** Counts one more pass. A connection that answered before is awaited: croft itself may be restarting its host. */
 export function countUnreached(before: Unreached, plan: Pick<Plan, 'notes'>, isFirst: boolean): Unreached {
   const away = plan.notes.filter(({ code }) => code === 'unreachable').map(({ connection }) => connection)
   return new Map(away.flatMap((name) => (isFirst || before.has(name) ? [[name, (before.get(name) ?? 0) + 1]] : [])))
 }
 
-/** How often in a row each thing could not be read, although its connection answers. */
+/** How often in a row each thing was unreadable although its connection answers. */
 export type Unread = ReadonlyMap<ResourceKey, number>
 
 export function countUnread(before: Unread, plan: Pick<Plan, 'entries'>): Unread {
@@ -103,7 +100,7 @@ function stuckIn(
   return stuck
 }
 
-/** When another pass could bring something: soon after an effect, at the pace of tasks, or when a wait is over. */
+/** Returns when another pass may help: soon after an effect, at the pace of tasks, or at the end of a wait. */
 export function nextLookMs(
   plan: Plan,
   records: readonly ResourceRecord[],

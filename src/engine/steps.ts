@@ -7,7 +7,7 @@ import type { Store } from '../store/port.ts'
 import { journalled } from './act.ts'
 import { countFailure } from './failures.ts'
 
-/** One step of a coordinator and what came of it. */
+/** One step of a coordinator and its result. */
 export interface StepAttempt<A extends Coordinated> {
   readonly step: Step<A>
   readonly outcome: Outcome
@@ -36,14 +36,14 @@ const OF_MACHINES: ReadonlySet<Step<Coordinated>['verb']> = new Set([
   'destroy-machine',
 ])
 
-/** Does the plan for machines do it, and not its coordinator? */
+/** Reports whether the plan for machines performs the step, instead of its coordinator. */
 export function isForMachines(step: Step<Coordinated>): boolean {
   return OF_MACHINES.has(step.verb)
 }
 
 /**
- * The steps that this pass would begin: those of the machines are in the plan, those that just failed wait, by the clock
- * that never jumps, and so does everything on a node or host where an earlier step may still arrive.
+ * Returns the steps that this pass starts. Excludes those of the plan for machines, those that just failed, by the
+ * monotonic clock, and all on a node or host where an earlier step may still arrive.
  */
 export function dueSteps<A extends Coordinated>(
   key: ResourceKey,
@@ -84,14 +84,14 @@ export function performSteps<A extends Coordinated>(
   )
 }
 
-/** Why a step did not come off. An unclear one is looked at again as soon as possible, like one that was done. */
+/** Returns why a step failed. An unclear one is observed again as soon as possible, like one that succeeded. */
 export function refusalIn(outcome: Outcome): Refusal | undefined {
   if (outcome.result === 'refused') return outcome.refusal
   if (outcome.result !== 'not-sent') return undefined
   return { reason: 'NotReached', meaning: 'backoff', message: outcome.message }
 }
 
-/** Names a step, so that it is known again in the next pass. */
+/** Returns a step's name, by which the next pass recognises it. */
 export function stepName(key: ResourceKey, step: Step<Coordinated>): string {
   const words = [step.verb, step.node, ...(step.about === 'operation' ? [] : subjectOf(step))]
   return `${key} ${words.filter((word) => word !== undefined && word !== '').join(' ')}`
@@ -104,7 +104,7 @@ function subjectOf(step: Step<'cluster' | 'power'>): readonly (string | undefine
   return [what, host, machine, connection, hook, force === true ? 'force' : '']
 }
 
-/** What to tell of attempts: each failure and each beginning, unless it is known already. */
+/** Returns the events of attempts: new failures and new starts. */
 export function eventsOfAttempts<A extends Coordinated>(
   attempts: readonly StepAttempt<A>[],
   tell: (type: NewEvent['type'], reason: string, message: string) => NewEvent,

@@ -5,7 +5,7 @@ import { conditionOf } from './conditions.ts'
 /** Hosts count uptime in whole seconds and with their own clock. */
 const UPTIME_SLACK_MS = 30_000
 
-/** Was it Ready, and has it not been restarted since by anyone? Then its agent need not be asked again. */
+/** Reports whether it was Ready and was not restarted since: then its agent need not be asked again. */
 export function stillReady(conditions: readonly Condition[], observed: ObservedResource, nowMs: number): boolean {
   const ready = conditionOf(conditions, 'Ready')
   if (ready?.status !== 'True' || observed.close?.agent === 'down') return false

@@ -38,7 +38,7 @@ test('what could not be read says why: the host is off, is not there, or somebod
   )
   assert.equal(told(entry(wait), facts(true, [[JSON.stringify(missing), 'no rights']])), 'CannotBeRead: no rights')
   assert.equal(told(entry(wait), facts(true)), 'NotReadClosely: not read yet')
-  // What waits for something else, or is done, has its reason already.
+  // A finished entry, or one that waits for something else, has its reason already.
   const { missing: _lack, ...other } = wait
   assert.equal(told(entry(other), facts(false)), 'NotReadClosely: not read yet')
   assert.equal(told(entry({ do: 'nothing' }), facts(false)), 'nothing')

@@ -8,7 +8,7 @@ import { learnWidths, notePace, nothingLearnt, type Widths } from './widths.ts'
 
 test('[T-01] the pace is what ended between two looks, whatever the passes did meanwhile', () => {
   const widths = nothingLearnt()
-  // Nothing was under way before: what the first pass began counts from its end.
+  // Nothing was under way before: the first pass's tasks count from its end.
   notePace(widths, 0, 0, 10, { lookedMs: 0, actedMs: 2_000, endedMs: 2_200 })
   assert.equal(widths.pace.passMs, 200, 'reading before the first effect is not repeated')
   const before = widths.pace.perTaskMs

@@ -9,7 +9,7 @@ import type { Attempt } from './act.ts'
 import type { FactsByConnection } from './connection-facts.ts'
 import type { Happening } from './resource-pass.ts'
 
-/** How wide the queues of this engine have turned out to be, which of them something had to wait for, and how fast tasks end. */
+/** An engine's learnt queue widths, the queues that were full, and the speed of tasks. */
 export interface Widths {
   current: Windows
   readonly full: Set<string>
@@ -50,7 +50,7 @@ export function notePace(
   widths.sinceMs = inFlight === 0 ? undefined : left > 0 ? lookedMs : endedMs
 }
 
-/** Learns from what ended and what was refused in a pass. */
+/** Learns from the effects that ended or were refused in a pass. */
 export function learnWidths(
   widths: Widths,
   happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
@@ -75,7 +75,7 @@ export function learnWidths(
   }
   if (lessons.length === 0) return
   const connections = new Map(estate.connections.map((connection) => [connection.name, connection]))
-  // Each waits for the storage's lock until all before it are done, and Proxmox gives up on a lock after a while.
+  // Each waits for the storage's lock until all earlier ones are done, and Proxmox's wait for a lock has a timeout.
   const isLong = (size: number) => (size + 1) * widths.pace.perTaskMs > LIMITS.lockQueueMs
   const busy = (connection: string, queue: string, size: number) =>
     isLong(size) ||
@@ -89,12 +89,12 @@ function lessonOf(happening: Happening): Lesson['was'] | undefined {
   if (happening.what === 'unclear') return 'crowded'
   if (happening.what === 'failed') return happening.refusal.reason === 'LockTimeout' ? 'crowded' : undefined
   if (happening.what !== 'succeeded') return undefined
-  // Proxmox removes a guest although the lock for one of its disks did not come free in time, and warns of the disk.
+  // Proxmox deletes a guest even if the lock of one disk times out, and warns about the disk.
   if (happening.warned !== undefined && happening.step.verb === 'delete') return 'crowded'
   return isWork(happening.step) ? 'fine' : undefined
 }
 
-/** What only writes a few words into a configuration says nothing about how much a host can carry. */
+/** A write of a few fields says nothing about a host's capacity. */
 function isWork({ queues }: Step): boolean {
   return queues.length > 0
 }

@@ -14,7 +14,7 @@ export async function readBackups(
   return text === undefined ? [] : (JSON.parse(text) as readonly ClusterSnapshot[])
 }
 
-/** Written when the list changes. An empty one proves nothing: a cluster that was just formed has the same. */
+/** Stores the backups when their list changes. Ignores an empty list: a new cluster has none either. */
 export async function noteBackups(store: Store, epoch: number, { declaration, observed }: ClusterPlan): Promise<void> {
   const { snapshots } = observed
   if (snapshots === 'unknown' || snapshots.length === 0) return
@@ -25,7 +25,7 @@ export async function noteBackups(store: Store, epoch: number, { declaration, ob
   await store.putValue(epoch, backupsName(declaration.name), next)
 }
 
-/** A restored K3s lists its snapshots without the hash of their token: what was known of one of that name still holds. */
+/** A restored K3s lists its snapshots without their token's hash: the known hash of the same snapshot still applies. */
 export function withKnownToken(one: ClusterSnapshot, before: readonly ClusterSnapshot[]): ClusterSnapshot {
   if (one.tokenHash !== undefined) return one
   const known = before.find(({ name, atMs }) => name === one.name && atMs === one.atMs)

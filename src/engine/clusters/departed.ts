@@ -1,13 +1,13 @@
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 
-/** In the record of a cluster: the machines that its servers are, where croft made them all. */
+/** In the record of a cluster: the keys of its servers' machines, if croft created all of them. */
 export const SERVERS = 'servers'
 
 /** In the record of a cluster: its nodes that this directory declares, or declared and that have not left yet. */
 export const MEMBERS = 'members'
 
-/** In the record of a cluster: the boxes that its nodes are on, as `node=box`; where they are no nodes any more, until K3s is off. */
+/** In the record of a cluster: the boxes of its nodes, as `node=box`; those of former nodes until K3s is removed. */
 export const BOXES = 'boxes'
 
 /** The nodes of a record by name, each with its box. */
@@ -25,8 +25,8 @@ export interface DepartedClusters {
 }
 
 /**
- * `records` is what is left after this pass. A server that was only forgotten (Orphan) is still among them, and so is
- * one that could not be seen.
+ * Returns clusters that Git no longer declares. `records` are those after this pass: they still include an orphaned
+ * server, and one that could not be seen.
  */
 export function departedClusters(
   dropped: readonly ResourceRecord[],

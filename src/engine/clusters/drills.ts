@@ -44,7 +44,7 @@ export interface DrillDeps {
 export interface DrillPass {
   readonly state: DrillState
   readonly events: readonly NewEvent[]
-  /** How many calls were made. */
+  /** The number of calls. */
   readonly effects: number
 }
 
@@ -129,7 +129,7 @@ async function goOn(
   return signal.aborted ? { state: { lastMs: run.sinceMs, run }, events, effects } : end()
 }
 
-/** The machine of the drill is no node: only the drill knows the way into it. */
+/** The drill's machine is no node: only the drill knows its shell. */
 function withDrill(around: ClusterSurroundings, name: string, reach: NodeReach | undefined): ClusterSurroundings {
   return reach === undefined ? around : { ...around, nodes: new Map([...around.nodes, [name, reach]]) }
 }

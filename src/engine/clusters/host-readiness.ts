@@ -9,12 +9,12 @@ import type { Identified, IdentifyInput } from '../../plan/things/identify-all.t
 import type { Ledger } from '../../plan/things/world.ts'
 import { type FactsByConnection, readMissing } from '../connection-facts.ts'
 
-/** What the configuration of a box means for the node on it. */
+/** The effect of a box's configuration on its node. */
 export type HostReadiness = Pick<ObservedMachine, 'wantsRestart' | 'unprepared'>
 
 /**
- * What each box lacks of its HostConfig: before it becomes a node everything that croft itself is going to do must be
- * done; a node that needs a restart gets it from the coordinator, when its turn comes.
+ * Returns what each box lacks of its HostConfig. Before it becomes a node, all of croft's own work on it must be done;
+ * a node that needs a restart gets it from the coordinator in its turn.
  */
 export function hostReadiness(
   { estate, worlds, rules, ledger }: IdentifyInput,

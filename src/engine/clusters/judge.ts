@@ -9,8 +9,8 @@ import { eventsOfAttempts, objectionSentence, pascal, refusalIn, type StepAttemp
 import { BOXES, boxesIn, MEMBERS, SERVERS } from './departed.ts'
 
 /**
- * Turns what was seen of a cluster and what was done to it into its record and the events worth telling. Pure. A step
- * that goes on since an earlier pass was told then.
+ * Turns the observation of a cluster and this pass's steps into its record and events. Pure. A step that continues from
+ * an earlier pass is not reported again.
  */
 export function judgeCluster(
   look: ClusterPlan,
@@ -61,7 +61,7 @@ export function clusterRecord(
   }
 }
 
-/** Ready only when what its own declaration says of that holds too. */
+/** Ready only if its declaration's `readyWhen` holds too. */
 export async function withOwnReadyWhen(
   record: ResourceRecord,
   { name, policy: { readyWhen }, origin }: ClusterPlan['declaration'],
@@ -75,7 +75,7 @@ export async function withOwnReadyWhen(
   return { ...record, conditions: withCondition(record.conditions, waits, nowMs) }
 }
 
-/** Who is declared, and who was and is still on the way out: what says later that they may leave. */
+/** Returns declared nodes and those that are still leaving, as later proof that they may leave. */
 function membersOf({ declaration, observed }: ClusterPlan, before: ResourceRecord | undefined): readonly string[] {
   const declared = [...declaration.spec.servers, ...declaration.spec.agents].map(({ name }) => name)
   const there = new Set(observed.nodes.filter(({ unclaimed }) => unclaimed !== true).map(({ name }) => name))
@@ -83,7 +83,7 @@ function membersOf({ declaration, observed }: ClusterPlan, before: ResourceRecor
   return [...new Set([...declared, ...former])].sort()
 }
 
-/** Where nodes are on boxes that were there before; of former nodes as long as K3s may still be on them. */
+/** Returns the boxes of nodes; those of former nodes as long as K3s may still be on them. */
 function boxesOf(
   { declaration: { spec, otherHosts }, cleared = [] }: ClusterPlan,
   before: ResourceRecord | undefined,
@@ -177,7 +177,7 @@ function slowness({ endpoint, ms }: NonNullable<ClusterPlan['observed']['slowEnd
   return `all nodes are Ready, but ${endpoint}, the declared endpoint, answers only after ${(ms / 1000).toFixed(1)} s; the servers' own addresses answer sooner`
 }
 
-/** Every declared node is Ready, or off and meant to be. */
+/** Reports whether every declared node is Ready, or off as intended. */
 function isWell({ declaration, decision }: ClusterPlan): boolean {
   const rows = new Map(decision.nodes.map((row) => [row.name, row.phase]))
   const { servers, agents } = declaration.spec
@@ -212,7 +212,7 @@ function eventsOf(
     ...(commit === undefined ? {} : { commit }),
   })
   const known = before === undefined ? undefined : conditionOf(before.conditions, 'Synced')?.message
-  // The same failure again is counted, not told again.
+  // A repeated failure is counted, but not reported again.
   const events = [
     ...eventsOfAttempts(attempts, tell, ({ step, outcome }, refusal) =>
       refusal === undefined ? goesOn(step) && outcome.result !== 'unclear' : known === refusal.message,
@@ -224,7 +224,7 @@ function eventsOf(
   if (backup?.status === 'False' && backup.message !== backupBefore?.message)
     events.push(tell('Warning', backup.reason, backup.message))
   const [objection] = objections(look.decision)
-  // What a Power ordered is told by the Power, and is no warning here.
+  // The Power reports its own orders, so they are no warning here.
   const ordered = look.observed.requests.hold?.power !== undefined
   if (objection !== undefined && known !== objectionSentence(objection))
     events.push(tell(ordered ? 'Normal' : 'Warning', pascal(objection.guard), objectionSentence(objection)))

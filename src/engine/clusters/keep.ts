@@ -12,7 +12,7 @@ import type { ReachedCluster } from './observe.ts'
 import type { ClusterPass } from './pace.ts'
 import { noteRemediation } from './remembered.ts'
 
-/** Takes each cluster one step further and says what came of it. */
+/** Takes each cluster one step further and returns the results. */
 export async function keepClusters(
   clusters: readonly ReachedCluster[],
   records: ReadonlyMap<ResourceKey, ResourceRecord>,

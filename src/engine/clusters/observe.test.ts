@@ -62,7 +62,7 @@ const RECORD: ResourceRecord = {
   status: 'Ready',
 }
 
-/** What a pass makes of a cluster that looks like this, and which boxes it asked for a way into. */
+/** Returns the result of a pass over this observation, and the boxes whose shells it requested. */
 async function looked(observed: ObservedCluster, details: Readonly<Record<string, string>> = {}) {
   const asked: (readonly string[])[] = []
   const sessions = {

@@ -34,11 +34,11 @@ import { readRemediations, readRequests } from './remembered.ts'
 import type { ClusterSessions } from './sessions.ts'
 import { drillReach, type ObservedMachines, surroundingsOf, type Ways } from './surroundings.ts'
 
-/** A cluster that was looked at, with the ways into its nodes that were open then. */
+/** An observed cluster with the open shells of its nodes. */
 export interface ReachedCluster<Look extends ClusterInput = ClusterPlan> {
   readonly look: Look
   readonly surroundings: ClusterSurroundings
-  /** The way into the machine that a backup is being tried on. */
+  /** The shell of the drill's machine. */
   readonly drill?: NodeReach
 }
 
@@ -47,7 +47,7 @@ interface ClusterObserveDeps {
   readonly sessions: ClusterSessions
 }
 
-/** Looks at every declared cluster at once. */
+/** Observes all declared clusters in parallel. */
 export async function observeClusters(
   input: PlanInput,
   factsByConnection: FactsByConnection,
@@ -75,7 +75,7 @@ export async function observeClusters(
   )
 }
 
-/** What each cluster's session is told about machines and ways: for a pass, and for operations by command. */
+/** Returns the machines and shells of each cluster, for a pass and for operations by command. */
 export async function surroundingsOfAll(
   input: PlanInput,
   factsByConnection: FactsByConnection,
@@ -86,7 +86,7 @@ export async function surroundingsOfAll(
     readonly declaration: ClusterDeclaration
     readonly surroundings: ClusterSurroundings
     readonly drill?: NodeReach
-    /** Everything of ours that Git no longer declares. */
+    /** All undeclared things of ours. */
     readonly removed: readonly Removal[]
   }[]
 > {
@@ -123,7 +123,7 @@ export async function surroundingsOfAll(
   )
 }
 
-/** Boxes that this directory had as nodes of the cluster, and that Git still declares, though not as nodes of it. */
+/** Returns boxes that were nodes of the cluster here, and that Git still declares, but not as nodes of it. */
 function formerBoxes(
   { sources }: Estate,
   { key, spec, otherHosts }: ClusterDeclaration,
@@ -135,12 +135,12 @@ function formerBoxes(
   return new Map([...boxesIn(record)].filter(([name, box]) => !declared.has(name) && otherHosts?.has(box) === true))
 }
 
-/** K3s of this very cluster is still on the box of a former node. What is another cluster's is its own. */
+/** Reports whether the K3s of this cluster is still on a former node's box. Another cluster's K3s is not ours. */
 function holdsOurs(node: ObservedNode, former: ReadonlyMap<string, string>, { identity }: ObservedCluster): boolean {
   return former.has(node.name) && node.k3s !== 'unknown' && node.k3s.data === identity?.caHash
 }
 
-/** It has answered, and nothing of the cluster is on it. */
+/** Reports whether the box answered and holds nothing of the cluster. */
 function isCleared({ k3s }: ObservedNode, { identity }: ObservedCluster): boolean {
   return k3s !== 'unknown' && k3s.data !== identity?.caHash
 }
@@ -184,7 +184,7 @@ function claimedNodes(
   ])
   return ({ name, kube }) => {
     if (declared.has(name) || proven.has(name) || typeof kube !== 'object') return true
-    // Records did not always say which nodes: one that croft has started carries the hash of what it was started with.
+    // Older records lack the nodes: a node that croft has started carries its configuration's hash.
     if (known && noted === undefined && kube.configHash !== undefined) return true
     return kube.work !== undefined && ['remove', 'replace', 'remediate'].includes(kube.work.purpose)
   }
@@ -194,7 +194,7 @@ function nameIn(key: ResourceKey): string {
   return key.slice(key.lastIndexOf('/') + 1)
 }
 
-/** The record of a machine says whose node it is. */
+/** Reports whether the record of a machine names this node. */
 function wasNode(record: ResourceRecord, name: string, cluster: string): boolean {
   return record.details?.cluster === cluster && record.key.endsWith(`/${name}`)
 }
@@ -236,8 +236,8 @@ function machinesSeen(input: PlanInput, removed: readonly Removal[]): ObservedMa
 }
 
 /**
- * Which machines stay though Git no longer names them. Asked before the cluster is: a node must not be taken out of
- * etcd for a machine that then may not go.
+ * Returns which undeclared machines stay. Computed before the cluster's decision: a node must not leave etcd for a
+ * machine that then stays.
  */
 function keptOf(leaving: readonly Removal[], { entries }: Plan): ObservedMachines['kept'] {
   const going = new Set(leaving.map(({ key }) => key))
@@ -255,7 +255,7 @@ function keptMachine(key: ResourceKey, action: Extract<Action, { do: 'hold' | 'r
   return { key, guard, reason, allow, ...defined({ shows: action.do === 'hold' ? action.shows : undefined }) }
 }
 
-/** What a restart of the machine would bring into force, when its update needs one. */
+/** Returns what a restart of the machine would apply, if its update needs one. */
 function restartFor(
   resource: Resource,
   identified: Identified | undefined,
@@ -276,9 +276,9 @@ function restartFor(
 }
 
 /**
- * What is decided about a node depends on how old its machine is and on what it lacks, so each is read closely once. A
- * survey's power is up to ten seconds old: one that should run and does not seem to is asked itself, for a cluster that
- * forms, or misses a server, must not wait for a cache. Answers whether a machine that leaves was read.
+ * Reads each node's machine closely once, since its age and its needs matter. A survey's power is up to ten seconds
+ * old: a machine that should run and seems off is asked itself, so that a forming or degraded cluster need not wait for
+ * a cache. Reports whether it read a machine that leaves.
  */
 async function observeMembers(
   input: PlanInput,
@@ -303,7 +303,7 @@ async function observeMembers(
       const awaited = guestIn(resource.desired)?.power === 'running' && power !== 'running' && lock === undefined
       return close !== undefined && !awaited ? [] : [{ externalId, power: awaited }]
     })
-    // Whether a machine may go is decided before its node leaves: what that takes is read now, not in the next pass.
+    // Whether a machine may leave is decided before its node leaves: read its facts now, not in the next pass.
     const leaving = removed.flatMap(({ type, observed: { connection, externalId, lock, close } }) =>
       isGuest(type) && connection === name && lock === undefined && close?.power === undefined
         ? [{ externalId, power: true }]
@@ -311,7 +311,7 @@ async function observeMembers(
     )
     left ||= leaving.length > 0
     await inParallel([...doubtful, ...leaving], facts.connection.limits.reads, async ({ externalId, power }) => {
-      // Where that fails it stays as the survey shows it.
+      // If the read fails, the survey's state stays.
       await ifObserved(() => readDetails(facts, externalId, { power }, signal))
     })
   }

@@ -21,7 +21,7 @@ function stepOf(verb: OperationVerb): Step<'operation'> {
   } as Step<'operation'>
 }
 
-/** Runs one step as the command does, on a virtual clock. `log`: what was written and done, in order. */
+/** Runs one step as the command does, on a virtual clock. `log`: records and effects in order. */
 async function ran(verb: OperationVerb, earlier: OperationEffect | undefined, outcome: Outcome = { result: 'done' }) {
   const clock = createVirtualClock(START)
   const log: string[] = []

@@ -52,15 +52,15 @@ export interface OperationDeps {
   readonly operator: ClusterOperator
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Asked before each step: ways into nodes change. */
+  /** Called before each step, since shells change. */
   surroundings(): Promise<ClusterSurroundings> | ClusterSurroundings
-  /** Holds everything else that croft does with the cluster, or lets it go on. */
+  /** Stops all other work of croft on the cluster, or permits it again. */
   setHold(reason: string | undefined): Promise<void>
   /** The step that an earlier run began and never heard of again. */
   unsure(): Promise<OperationEffect | undefined>
-  /** Writes down durably what is about to be done; undefined when its outcome is certain. */
+  /** Durably records the next effect; undefined once its outcome is certain. */
   intend(effect: OperationEffect | undefined): Promise<void>
-  /** How far a long step is, as one line. */
+  /** Reports the progress of a long step as one line. */
   onProgress?(said: string): void
   onStep(step: Step<'operation'>, number: number, state: 'begun' | 'done', said?: string): Promise<void> | void
 }
@@ -120,7 +120,7 @@ async function runStep(
       return undefined
     }
     if (!went.begun && went.message !== last) {
-      // What goes on takes the time that it takes.
+      // A step that progresses has no fixed deadline.
       if (went.goesOn === true) untilMs = clock.monotonicMs() + LIMITS.operationStepMs
       // Report the wait's reason while it lasts, not only at its end.
       deps.onProgress?.(went.message)

@@ -81,6 +81,6 @@ test('a step that failed is looked at when it may be tried again', () => {
   const failures: StepFailures = new Map([['Cluster/a init-cluster s1', run]])
   const idle = { ...doing('started'), attempts: [] }
   assert.equal(nextClusterLookMs([idle], new Map(), failures, at(1_000)), 6_000)
-  // [F-22] A wall clock that was set back does not put it off.
+  // [F-22] Setting the wall clock back does not delay it.
   assert.equal(nextClusterLookMs([idle], new Map(), failures, { nowMs: -3_600_000, steadyMs: 1_000 }), 6_000)
 })

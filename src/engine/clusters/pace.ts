@@ -5,19 +5,19 @@ import { isForMachines, type StepAttempt, type StepFailures, stepName } from '..
 /** When each wait, and each step that is still due, was first seen. Lost with the process: then it restarts. */
 export type KnownWaits = Map<string, number>
 
-/** Nodes that will be something else soon, whether or not anybody says so. */
+/** Phases that will change soon by themselves. */
 const ON_ITS_WAY: ReadonlySet<NodePhase> = new Set(['Booting', 'Joining', 'Learner', 'Waiting'])
 
-/** One cluster in one pass: what was seen, and what was done about it. */
+/** One cluster in one pass: observation and steps. */
 export interface ClusterPass {
   readonly look: ClusterPlan
   readonly attempts: readonly StepAttempt<'cluster'>[]
 }
 
 /**
- * When to look at clusters again. At once when something was done that was not done before. Otherwise the longer a
- * thing has been waited for, the longer the pause: that it is over is noticed within an eightieth of its time, so that a
- * fast thing is fast and a slow thing costs little.
+ * Returns when to look at clusters again: at once after a new step, otherwise with a pause in proportion to the wait so
+ * far. The end of a wait is noticed within an eightieth of its time, so that a fast wait ends fast and a slow one costs
+ * little.
  */
 export function nextClusterLookMs(
   kept: readonly ClusterPass[],
@@ -46,7 +46,7 @@ export function nextClusterLookMs(
     for (const { name, phase } of look.decision.nodes) if (ON_ITS_WAY.has(phase)) wait(`${key} ${name} ${phase}`)
     for (const { node, awaits, untilMs } of look.decision.waits) {
       wait(`${key} ${node ?? ''} ${awaits}`)
-      // A soak or a pause that ends at a known moment is looked at then.
+      // If the end of a soak or a pause is known, look then.
       if (untilMs !== undefined && untilMs > nowMs) next = Math.min(next, untilMs - nowMs)
     }
   }

@@ -18,12 +18,12 @@ function journalName(cluster: string): string {
   return `cluster-journal/${cluster}`
 }
 
-/** What people asked for by command, and has not been done or withdrawn. */
+/** Returns people's orders by command that are neither done nor withdrawn. */
 export async function readRequests(store: Pick<Store, 'getValue'>, cluster: string): Promise<ClusterRequests> {
   return activeRequests(store, requestsName(cluster), NO_REQUESTS)
 }
 
-/** What croft began to replace because it was dead, by node. */
+/** Returns the replacements of dead nodes that croft started, by node. */
 export async function readRemediations(
   store: Pick<Store, 'getValue'>,
   cluster: string,
@@ -31,7 +31,7 @@ export async function readRemediations(
   const text = await store.getValue(journalName(cluster))
   if (text === undefined) return new Map()
   const kept = JSON.parse(text) as Record<string, number | Remediation>
-  // A time alone was written by an older croft, which did not say whether it is over: then no machine goes for it.
+  // An older croft stored only the time, not whether the replacement is over: then no machine is destroyed for it.
   return new Map(
     Object.entries(kept).map(([node, begun]) => [
       node,
@@ -40,7 +40,7 @@ export async function readRemediations(
   )
 }
 
-/** Written before the first step of a replacement: a crash must not make room for a second one. */
+/** Stored before the first step of a replacement, so that a crash cannot lead to a second one. */
 export async function noteRemediation(
   store: Store,
   epoch: number,
@@ -52,7 +52,7 @@ export async function noteRemediation(
   await keep(store, epoch, cluster, new Map([...before, [node, { atMs: nowMs }]]))
 }
 
-/** Written before anything is done in a pass: the machine that is made next must not be taken for the one that went. */
+/** Stored before any effect of a pass: the next machine must not be mistaken for the destroyed one. */
 export async function noteRemediationsOver(
   store: Store,
   epoch: number,
@@ -66,7 +66,7 @@ export async function noteRemediationsOver(
   await keep(store, epoch, cluster, new Map<string, Remediation>([...remediations, ...ended]))
 }
 
-/** Binds orders to the machines that they are to take, and ends those whose machine is gone, before anything is done in a pass. */
+/** Binds orders to their machines, and ends those whose machine is gone, before any effect of a pass. */
 export async function noteOrders(store: Store, cluster: string, observed: ObservedCluster): Promise<void> {
   const requests = await readRequests(store, cluster)
   const replace = standingOrders(requests.replace, observed)

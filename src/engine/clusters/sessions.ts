@@ -7,9 +7,9 @@ import type { SshTarget } from '../../model/secret.ts'
 /** Clusters and the boxes under them that are spoken to; each is opened once and kept while its declaration stays. */
 export interface ClusterSessions {
   of(cluster: ClusterDeclaration): Promise<ClusterSession>
-  /** Does what takes a whole cluster: here, the drills. */
+  /** Returns the operator of a whole cluster: here for drills. */
   operatorOf(cluster: ClusterDeclaration): Promise<ClusterOperator>
-  /** Ways into the boxes that were there before, by their names; `more`: others that are declared. */
+  /** Returns the shells of boxes that croft did not create, by name; `more`: further declared boxes. */
   shellsOf(cluster: ClusterDeclaration, more: readonly string[]): Promise<ReadonlyMap<string, Shell>>
   /** Ends the cluster. A new declaration of it forms a new cluster with the same CA and tokens. */
   end(key: ResourceKey): Promise<void>

@@ -10,38 +10,38 @@ import type { Removal } from '../../plan/things/removals.ts'
 import type { Ledger } from '../../plan/things/world.ts'
 import type { HostReadiness } from './host-readiness.ts'
 
-/** What a pass has seen of machines, as far as a cluster needs it. */
+/** The observed machines, as far as a cluster needs them. */
 export interface ObservedMachines {
   /** By resource key. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>
   readonly identities: ReadonlyMap<ResourceKey, ThingIdentity>
   /** Machines with our mark that Git no longer declares. */
   readonly leaving: readonly Removal[]
-  /** Which of these a guard would not let go, were they no nodes. */
+  /** The machines that a guard would keep if they were no nodes. */
   readonly kept: ReadonlyMap<ResourceKey, NonNullable<ObservedMachine['mayNotGo']>>
-  /** What of a machine's declaration comes into force only with a restart. */
+  /** Changes that need a restart of the machine. */
   readonly restarts: ReadonlyMap<ResourceKey, string>
   /** Boxes that were there before, by name, as far as something is declared of them. */
   readonly hosts: ReadonlyMap<string, HostReadiness>
   readonly ledger: Ledger
   readonly nowMs: number
-  /** Connections on which things are missing that were there: absence proves nothing. */
+  /** Connections with missing things: absence proves nothing. */
   readonly suspect: ReadonlySet<string>
 }
 
-/** Ways into machines. */
+/** The shells of machines. */
 export interface Ways {
   /** Through the hypervisor's agent. Undefined: this hypervisor has none. */
   intoGuest(observed: ObservedResource): Shell | undefined
   /** Over SSH, by the name in `NodeMachine.host`. */
   readonly hosts: ReadonlyMap<string, Shell>
-  /** Boxes of former nodes, by the node's name: K3s may still be on them. */
+  /** Boxes of former nodes, by node name: K3s may still be on them. */
   readonly former: ReadonlyMap<string, string>
 }
 
 /**
- * What a cluster's session is told about its machines. Machines that are no longer declared are among them under their
- * names; whether they ever were nodes, the cluster itself must say.
+ * Returns the machines of a cluster for its session. Includes undeclared machines under their names; only the cluster
+ * itself shows whether they were nodes.
  */
 export function surroundingsOf(
   cluster: ClusterDeclaration,
@@ -52,9 +52,9 @@ export function surroundingsOf(
 ): ClusterSurroundings {
   const nodes = new Map<string, NodeReach>()
   for (const { key, observed, proof } of seen.leaving) {
-    // A copy of the cluster has the same CA and the same names: what it says is about itself.
+    // A drill's copy has the cluster's CA and names, but reports only about itself.
     if (key === cluster.drill?.key) continue
-    // Nothing says that it was declared here: it may be another directory's, and no program is run in it.
+    // Without proof of a declaration here it may be another directory's: run no program in it.
     if (proof === undefined) continue
     const name = observed.name ?? key.slice(key.lastIndexOf('/') + 1)
     nodes.set(name, guestReach(machineOf({ is: 'ours', observed }, key, seen), observed, ways))
@@ -78,7 +78,7 @@ function boxReach(box: string, seen: ObservedMachines, ways: Ways): NodeReach {
   return { machine, lane: 'node-program', ...defined({ shell }) }
 }
 
-/** The machine of a drill, as far as it is there. */
+/** Returns the machine of a drill, if it exists. */
 export function drillReach(key: ResourceKey, seen: ObservedMachines, ways: Ways): NodeReach {
   const identity = seen.identities.get(key) ?? { is: 'unknown' }
   const observed = identity.is === 'ours' ? identity.observed : undefined
@@ -90,7 +90,7 @@ function guestReach(machine: ObservedMachine, observed: ObservedResource | undef
   return { machine, lane: 'agent', ...defined({ shell }) }
 }
 
-/** A machine as the hypervisor shows it. `no` is said only where the whole connection was seen and looked right. */
+/** Returns a machine as the hypervisor shows it: `no` only if the whole connection was surveyed and looked right. */
 function machineOf(identity: ThingIdentity, key: ResourceKey, seen: ObservedMachines): ObservedMachine {
   const intention = seen.ledger.intentions.get(key)
   const connection = seen.resources.get(key)?.connection

@@ -16,7 +16,7 @@ export interface PowerActDeps extends StepDeps {
   readonly powerMemory: PowerMemory
 }
 
-/** What is asked for again only after a while: its effect takes its time to be seen. The rest is due in every pass. */
+/** Pauses before a repetition, for steps whose effect shows late. All others are due in every pass. */
 const PAUSES: Readonly<Partial<Record<PowerVerb, number>>> = {
   'wake-host': LIMITS.powerRepeatMs,
   'stop-host': LIMITS.powerRepeatMs,
@@ -24,7 +24,7 @@ const PAUSES: Readonly<Partial<Record<PowerVerb, number>>> = {
   'drain-node': LIMITS.powerRepeatMs,
   'arm-ha': LIMITS.powerRepeatMs,
   'disarm-ha': LIMITS.powerRepeatMs,
-  // Asking again is also what has the node looked at again.
+  // The repetition also triggers a new look at the node.
   'stop-k3s': LIMITS.powerLook.longestMs,
 }
 

@@ -5,10 +5,10 @@ import type { Store } from '../../store/port.ts'
 import type { PowerMemory } from './memory.ts'
 
 const DAY_MS = 86_400_000
-/** How often what was counted is written down: so much is lost by a crash at most. */
+/** How often the count is stored: a crash loses at most this much. */
 const WRITE_MS = 60_000
 
-/** What hosts take now: as declared for hosts that are on and off, and as the UPS or their controllers measure it. */
+/** Returns the current draw: as declared for hosts that are on and off, and as measured by UPSs or controllers. */
 export function wattsOf({ declaration, observed }: PowerPlan): {
   readonly estimated: number
   readonly measured?: number
@@ -21,13 +21,13 @@ export function wattsOf({ declaration, observed }: PowerPlan): {
   const readings = observed.hosts.flatMap(({ watts }) => watts ?? [])
   const all = Object.values(observed.ups)
   const byUps = all.flatMap((one) => (one === 'unknown' ? [] : (one.watts ?? [])))
-  // One UPS that does not measure makes the sum of the others say nothing.
+  // If one UPS does not measure, the sum of the others says nothing.
   const measuring = byUps.length > 0 && byUps.length === all.length ? byUps : readings
   const measured = measuring.length === 0 ? undefined : measuring.reduce((sum, one) => sum + one, 0)
   return measured === undefined ? { estimated } : { estimated, measured }
 }
 
-/** Adds what was used since the last look to the day that it is. A clock that jumps adds nothing that was not used. */
+/** Adds the usage since the last look to its day. A jump of the clock adds nothing. */
 export function counted(
   before: PowerEnergy | undefined,
   watts: ReturnType<typeof wattsOf>,

@@ -6,7 +6,7 @@ import { conditionOf, withCondition } from '../conditions.ts'
 import { eventsOfAttempts, objectionSentence, pascal, type StepAttempt } from '../steps.ts'
 import { noteWaits } from './noted-waits.ts'
 
-/** Turns what was seen of a Power and what was done into its record and the events worth telling. Pure. */
+/** Turns the observation of a Power and its steps into its record and events. Pure. */
 export function judgePower(
   look: PowerPlan,
   attempts: readonly StepAttempt<'power'>[],
@@ -36,14 +36,14 @@ export function judgePower(
   return { record, events: eventsOf(look, attempts, before, record, goesOn, lastWords, nowMs) }
 }
 
-/** Nothing to do but to wait for a person, a schedule or a pod. */
+/** Reports whether the Power only waits for a person, a schedule or a pod. */
 export function isPowerSettled({ decision }: PowerPlan): boolean {
   if (decision.ended !== undefined) return false
   if (decision.phase === 'Held') return true
   return decision.steps.length === 0 && (decision.phase === 'On' || decision.phase === 'Off')
 }
 
-/** Off by declaration is as good as on: both are what is wanted. */
+/** Off as declared is as good as on: both are wanted. */
 function conditionsOf(decision: PowerDecision, before: readonly Condition[], nowMs: number): readonly Condition[] {
   const { phase } = decision
   const [hold] = [...decision.refusals, ...decision.holds]

@@ -14,14 +14,14 @@ import { type PowerNotes, unreadHost, writePowerNotes } from './notes.ts'
 import type { ReachedPower } from './observe.ts'
 import { noteUps } from './ups.ts'
 
-/** What came of all Powers in one pass. */
+/** The results of all Powers in one pass. */
 export interface KeptPowers {
   readonly verdicts: readonly { readonly record: ResourceRecord; readonly events: readonly NewEvent[] }[]
   readonly effects: number
   readonly lookAgainMs: number
 }
 
-/** Takes each Power one step further and says what came of it. */
+/** Takes each Power one step further and returns the results. */
 export async function keepPowers(
   powers: readonly ReachedPower[],
   factsByConnection: FactsByConnection,
@@ -59,7 +59,7 @@ export async function keepPowers(
   }
 }
 
-/** What our own box noted when it went down alone: read when croft has come back, and told once. */
+/** Reads the notes of croft's own host from its shutdown, once after croft's return, and reports them. */
 async function lastWords(
   { look, notes }: ReachedPower,
   { power, store, epoch }: PowerActDeps,
@@ -81,8 +81,8 @@ interface KeptPower {
 }
 
 /**
- * Notes since when each wait is known, and says when to look again: at once when something new was done, soon while
- * something is awaited, and when a time that is counted is over.
+ * Records when each wait was first seen, and returns when to look again: at once after a new step, soon during a wait,
+ * and at the end of a deadline.
  */
 export function nextPowerLookMs(kept: readonly KeptPower[], memory: PowerMemory, monotonicMs: number): number {
   const waits = new Map<string, number>()
@@ -107,7 +107,7 @@ export function nextPowerLookMs(kept: readonly KeptPower[], memory: PowerMemory,
       const sinceMs = memory.waits.get(name) ?? monotonicMs
       waits.set(name, sinceMs)
       if (moving) next = Math.min(next, paceMs(monotonicMs - sinceMs))
-      // The end of an idle time, or of a deadline, is looked at when it comes.
+      // Look at the end of an idle time or a deadline.
       if (leftMs !== undefined && leftMs > 0) next = Math.min(next, leftMs)
     }
   }
@@ -116,7 +116,7 @@ export function nextPowerLookMs(kept: readonly KeptPower[], memory: PowerMemory,
   return next
 }
 
-/** Often at first; what has taken minutes may be seen a second or two later, and what hangs for hours costs little. */
+/** Frequent at first; after minutes a delay of a second or two is fine, and a wait of hours costs little. */
 function paceMs(waitedMs: number): number {
   const { shortestMs, longestMs, share, patience } = LIMITS.powerLook
   const soon = Math.min(longestMs, Math.max(shortestMs, Math.round(waitedMs * share)))

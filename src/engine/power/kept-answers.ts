@@ -10,8 +10,8 @@ interface KeptAnswer<T> {
 }
 
 /**
- * What is known already. Where that is older than it may be, it is asked for again meanwhile: a pass never waits for
- * something that does not answer. Undefined: it has not answered yet.
+ * Returns the cached value. If it is too old, starts a new read: a pass never waits for a system that does not answer.
+ * Undefined before the first answer.
  */
 export function latest<T>(
   kept: KeptAnswers<T>,
@@ -38,7 +38,7 @@ export function latest<T>(
   return known.value
 }
 
-/** The same, but the first answer is waited for. */
+/** The same, but waits for the first answer. */
 export async function fresh<T>(
   kept: KeptAnswers<T>,
   name: string,

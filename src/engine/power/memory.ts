@@ -21,9 +21,9 @@ export interface PowerMemory {
   readonly ups: KeptAnswers<UpsReading | 'unknown'>
   readonly hosts: KeptAnswers<Pick<ObservedPowerHost, 'power' | 'watts'>>
   readonly checks: KeptAnswers<CheckOutput>
-  /** The newest look at each Power. */
+  /** The last plan of each Power. */
   readonly looks: Map<string, PowerPlan>
-  /** What was used today, when it was last counted, and when it was last written down. */
+  /** Today's usage, when it was last counted, and when it was last stored. */
   readonly energy: Map<string, { readonly energy: PowerEnergy; readonly atMs: number; readonly writtenMs: number }>
 }
 

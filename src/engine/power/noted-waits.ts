@@ -2,8 +2,8 @@ import type { PowerWait } from '../../model/observed-power.ts'
 import { waitName } from '../../plan/power/view.ts'
 
 /**
- * Since when each wait goes on, as lines that people and other programs on the same database can read: how long it has
- * been is known by the one that waits alone. What is noted stays, so that a record changes only when its waits do.
+ * Records since when each wait lasts, in lines for people and other programs on the same database: only the waiting
+ * process knows the duration itself. Known times stay, so that a record changes only if its waits do.
  */
 export function noteWaits(waits: readonly PowerWait[], before: string | undefined, nowMs: number): string {
   const noted = readWaits(before)

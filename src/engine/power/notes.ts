@@ -7,13 +7,13 @@ import {
 } from '../../model/power.ts'
 import { activeRequests, type Store } from '../../store/port.ts'
 
-/** What is noted of the change of state that is under way. Everything else is seen in the world. */
+/** Notes about the current change of state. All else is observed in the world. */
 export interface PowerNotes {
   readonly sinceMs: number
   readonly state: 'on' | 'off'
-  /** Hosts that were told to go down, with the epoch of who told them: who could say that they are off is off as well. */
+  /** Hosts that were told to go down, with the epoch of that process: nothing may be left to report them off. */
   readonly stopped: Readonly<Record<string, number>>
-  /** What our own box wrote when it went down has been read back and told. */
+  /** The notes that croft's own host wrote at its shutdown have been read and reported. */
   readonly reported?: true
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
 }

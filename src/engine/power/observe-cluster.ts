@@ -6,7 +6,7 @@ import type { PowerSpec } from '../../model/power.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
 import type { ExistingClusters } from '../existing-clusters.ts'
 
-/** What the cluster shows of itself; undefined while its API does not answer. */
+/** Reads the cluster's own report; undefined while its API does not answer. */
 export async function showCluster(
   { declaration, observed }: ClusterInput,
   spec: PowerSpec,
@@ -19,7 +19,7 @@ export async function showCluster(
   return client === undefined ? undefined : driver.observeCluster(client, declaration.spec, spec, signal)
 }
 
-/** The same of a cluster that croft does not run. */
+/** The same for a cluster that croft does not manage. */
 export async function showExisting(
   connection: Connection,
   spec: PowerSpec,
@@ -47,7 +47,7 @@ export function existingPower(shown: ClusterShown | undefined): ClusterPower {
   }
 }
 
-/** The cluster and its nodes, from what its API, its nodes, their machines and their boxes say. */
+/** Combines the reports of the API, the nodes, their machines and their boxes. */
 export function clusterPower(
   { declaration, observed }: ClusterInput,
   shown: ClusterShown | undefined,

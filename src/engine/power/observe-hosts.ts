@@ -13,7 +13,7 @@ import { guestsOn } from './observe-machines.ts'
 
 const NO_GUESTS: HostGuests = { mine: [], others: [], undeclared: [] }
 
-/** Boxes: as their hypervisor shows them, or as their management controller or SSH says. */
+/** Returns boxes as their hypervisor shows them, or their management controller or SSH. */
 export async function observeHosts(
   spec: PowerSpec,
   { worlds, estate }: Pick<PlanInput, 'worlds' | 'estate'>,
@@ -45,7 +45,7 @@ export async function observeHosts(
   )
 }
 
-/** Who looks after the guests that are to be switched, and would start them again. */
+/** Returns the HA managers of guests to switch, which would restart them. */
 export async function observeHa(
   spec: PowerSpec,
   estate: Estate,

@@ -102,7 +102,7 @@ export function machinesOf(
   })
 }
 
-/** What runs on a host, each guest in one list. Pure. */
+/** Returns a host's guests, each in one list. Pure. */
 export function guestsOn(
   host: PowerHost,
   survey: Survey | undefined,

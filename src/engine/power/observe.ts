@@ -23,17 +23,17 @@ import { observeHa, observeHosts } from './observe-hosts.ts'
 import { declaredGuests, guestBackups, machinesOf, rolesIn } from './observe-machines.ts'
 import { readAllUps } from './ups.ts'
 
-/** A Power that was looked at, with the ways that its steps need. */
+/** An observed Power, with the connections for its steps. */
 export interface ReachedPower<Look extends PowerInput = PowerPlan> {
   readonly look: Look
   readonly notes: PowerNotes | undefined
   readonly cluster?: ReachedCluster<ClusterInput>
-  /** The way to the cluster, where croft does not run it. */
+  /** The connection to a cluster that croft does not manage. */
   readonly existing?: Connection
   readonly shells: ReadonlyMap<string, Shell>
 }
 
-/** Looks at every declared Power. */
+/** Observes every declared Power. */
 export async function observePowers(
   input: PlanInput,
   factsByConnection: FactsByConnection,
@@ -123,8 +123,8 @@ function waitedMs(key: string, { waits }: PowerMemory, clock: Clock): Readonly<R
 }
 
 /**
- * What the HealthChecks say that must pass on the way up. Asked while it goes up, and forgotten before: that DNS
- * answered last week is no evidence.
+ * Returns the results of HealthChecks that must pass on the way up. Read only then: an answer of last week proves
+ * nothing about DNS.
  */
 function checksOf(
   { key, spec }: PowerDeclaration,
@@ -158,8 +158,8 @@ function checksOf(
 }
 
 /**
- * A survey's power is up to ten seconds old. Machines that are on their way down, or up, by an order are asked
- * themselves: their tier must not wait for a cache.
+ * A survey's power is up to ten seconds old. Machines under a power order are asked themselves, so that their tier need
+ * not wait for a cache.
  */
 async function askMachines(
   input: PlanInput,
@@ -174,7 +174,7 @@ async function askMachines(
     const look = memory.looks.get(key)
     const last = look?.decision
     if (last?.wanted.state === 'on' && last.phase !== 'On') {
-      // What a survey says of a host that has just come up is what was before it went down.
+      // The survey of a host that has just started shows its state before the shutdown.
       for (const machine of look?.observed.machines ?? []) if (machine.power !== 'on') moving.add(machine.key)
     }
     for (const step of last?.steps ?? []) if (step.machine !== undefined) moving.add(step.machine)

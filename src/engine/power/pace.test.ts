@@ -4,7 +4,7 @@ import type { PowerPlan } from '../../model/observed-power.ts'
 import { nextPowerLookMs } from './keep.ts'
 import { emptyPowerMemory } from './memory.ts'
 
-/** A Power on its way that waits for one thing. */
+/** A Power on its way with one wait. */
 function waiting(waitedMs: number): number {
   const memory = emptyPowerMemory()
   memory.waits.set('Power/p hosts cow the host to be off', 0)

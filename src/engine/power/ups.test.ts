@@ -23,7 +23,7 @@ function watcher(disk: ReturnType<typeof createMemoryStore>['disk']) {
     steady += LIMITS.upsLookMs
     const driver = { readUps: async (name: string) => said[name] }
     const look = () => readAllUps(SPEC, 'p', driver, { clock, powerMemory: memory, store }, signal)
-    // What is known is answered at once, and asked for again meanwhile.
+    // The cached value is returned at once, and a new read starts.
     await look()
     await new Promise((resolve) => setImmediate(resolve))
     const ups = await look()

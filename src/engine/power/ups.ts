@@ -32,7 +32,7 @@ export async function readAllUps(
   return Object.fromEntries(await Promise.all(readings))
 }
 
-/** Writes down what was heard, when the mains or the battery took over or the charge is another by some percent. */
+/** Stores a UPS's reading when it changes between mains and battery, or its charge by some percent. */
 export async function noteUps(
   { declaration: { name }, observed: { ups } }: PowerPlan,
   { store, epoch }: { readonly store: Store; readonly epoch: number },
