@@ -1,6 +1,6 @@
 import type { Secret } from '../model/secret.ts'
 
-/** Where a chart comes from. */
+/** The source of a chart. */
 export interface ChartPlace {
   /** Undefined for a chart of a registry, whose name begins with oci://. */
   readonly repo?: string
@@ -9,7 +9,7 @@ export interface ChartPlace {
   readonly git?: { readonly url: string; readonly commit: string }
 }
 
-/** Everything that decides what comes out of a chart. */
+/** All inputs of a chart's rendering. */
 export interface ChartRequest extends ChartPlace {
   readonly version: string
   /** The name of the installation, and its namespace. */
@@ -39,13 +39,13 @@ export type Rendering =
       /** A second rendering that differed from the first: the templates use random values or the time. */
       readonly again?: readonly RenderedObject[]
     }
-  /** There is no Helm on this computer. */
+  /** No Helm is installed on this computer. */
   | { readonly is: 'no-helm' }
   | { readonly is: 'failed'; readonly message: string }
 
-/** Makes the objects of a chart where the plan is made. What K3s makes in the cluster is made there, by its own Helm. */
+/** Renders a chart's objects while planning. K3s renders its charts in the cluster with its own Helm. */
 export interface ChartRenderer {
-  /** May a chart be fetched from a place from which no cluster has it yet? Not for what anybody may propose. */
+  /** Whether a chart may come from a place that no cluster uses yet. Not for plans that any person may propose. */
   readonly newPlaces: boolean
   render(request: ChartRequest, signal: AbortSignal): Promise<Rendering>
 }

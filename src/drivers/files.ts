@@ -3,7 +3,7 @@ import type { Change, ObservedResource, Resource } from '../model/resource.ts'
 import type { Obstacle, Readiness } from '../model/rules.ts'
 import type { Step } from '../model/step.ts'
 
-/** What is checked is the file as it is stored: of one that is unpacked on arrival no checksum is declared. */
+/** The checksum is of the stored file, so a file that is unpacked on arrival has none. */
 export function checksumOf({ checksum, decompression }: FileSpec): string | undefined {
   return checksum === undefined || decompression !== undefined ? undefined : `${checksum.algorithm}:${checksum.value}`
 }
@@ -14,8 +14,8 @@ function mismatchOf(sum: string, size: unknown): string {
 }
 
 /**
- * A file that is there under its name is the declared one, unless it is empty, which is what an interrupted copy by hand
- * leaves behind, or its checksum was looked at and is another. `rules`: what a driver says of an empty one, and of one
+ * Returns the differences. A file under the declared name matches, unless it is empty, as after an interrupted manual
+ * copy, or a verification found another checksum. `rules`: the driver's judgement about an empty file, and about one
  * that must not be replaced.
  */
 export function diffFile(
@@ -37,13 +37,13 @@ export function diffFile(
   return [{ ...change, blocked: { message, allow: rules.allow } }]
 }
 
-/** What a verification teaches: that the file is right, or which one is wrong. */
+/** Returns the facts from a verification: the file is right, or which wrong file was found. */
 export function learnsOf(sum: string, observed: ObservedResource): NonNullable<Step['learns']> {
   const mismatch = mismatchOf(sum, observed.close?.config.size)
   return { done: { verified: sum }, failed: { reason: 'ChecksumMismatch', facts: { mismatch } } }
 }
 
-/** How a download is told what the file must be. */
+/** Returns the download's parameters for the expected file. */
 export function downloadParams({ checksum, decompression }: FileSpec): Readonly<Record<string, string>> {
   return {
     ...(checksum === undefined ? {} : { checksum: checksum.value, 'checksum-algorithm': checksum.algorithm }),

@@ -4,7 +4,7 @@ import type { ObservedResource, PowerState } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
 import type { VmSpec } from '../model/vm.ts'
 
-/** What the guest itself said, or else what the survey has heard. */
+/** Returns the power that the guest itself reported, else the survey's. */
 export function powerOf(observed: ObservedResource): PowerState {
   return observed.close?.power ?? observed.power ?? 'unknown'
 }
@@ -39,7 +39,7 @@ export function powerReadiness(vm: VmSpec, power: PowerState, answer: ReadinessA
   return answer(ready, ready ? 'Present' : 'NotRunning', power)
 }
 
-/** The answer about a VM that runs, from its agent. `booted`: how its first boot went is none of our business. */
+/** Returns a running VM's readiness by its agent. `booted`: ignores the result of its first boot. */
 export function agentReadiness(
   { close }: ObservedResource,
   id: string,

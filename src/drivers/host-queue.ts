@@ -1,4 +1,4 @@
-/** What two effects on one host line up for. */
+/** Returns the queue of effects on one host. */
 export function hostQueue(host: string): string {
   return `host/${host}`
 }

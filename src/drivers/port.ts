@@ -32,21 +32,21 @@ export interface DriverDeps {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** Opens a shell on a computer over SSH, or locally if the target says so. Connects on first use. */
   openShell?(target: SshTarget): Shell
-  /** The way to the API of a cluster that croft keeps. Without it no cluster is there yet. */
+  /** Returns the connection to the API of a managed cluster. Absent: no clusters. */
   kubernetes?(connection: Connection): KubernetesWay
   /** Makes the objects of charts for previews. Without it charts are compared by their values. */
   readonly charts?: ChartRenderer
-  /** The person's own Helm, for charts that it is to install. */
+  /** The local Helm, for charts that it installs. */
   readonly helm?: HelmReleases
   /** Evaluates expressions of declarations. Without it they hold for nothing. */
   readonly expressions?: Expressions
-  /** Which certificate the other side shows, without sending it anything. Rejects with a WireFailure. */
+  /** Returns the peer's certificate without sending any data. Rejects with a WireFailure. */
   lookAtCertificate?(connection: Connection, signal: AbortSignal): Promise<PeerCertificate>
 }
 
-/** How the API of a cluster is found: over its endpoint or any of its servers. */
+/** How to find the API of a cluster: over its endpoint or any of its servers. */
 export interface KubernetesWay {
-  /** unformed: there is no such cluster yet, and so nothing on it. away: it cannot be asked now. */
+  /** unformed: the cluster does not exist yet, so it is empty. away: it does not answer now. */
   find(
     signal: AbortSignal,
   ): Promise<
@@ -63,7 +63,7 @@ export interface KubernetesWay {
 
 /** Lets a person's program log in through croft's connection. */
 export interface LoginOfOthers {
-  /** What it would log in with, now. */
+  /** Returns the current login. */
   login(signal: AbortSignal): Promise<KubernetesLogin | { readonly problem: string }>
 }
 
@@ -76,7 +76,7 @@ export interface PeerCertificate {
   readonly distrust?: string
 }
 
-/** One finding about a connection, for a person. Text is already free of secrets and control characters. */
+/** One finding about a connection, for display. Free of secrets and control characters. */
 export interface Check {
   readonly about:
     | 'connection'
@@ -88,14 +88,14 @@ export interface Check {
     | 'hosts'
     | 'storages'
     | 'networks'
-  /** Stable word for programs: `clock-skew`. */
+  /** Stable code for programs: `clock-skew`. */
   readonly code: string
   readonly level: 'ok' | 'warning' | 'wrong'
   readonly found: string
   readonly details?: readonly string[]
-  /** Commands to run or lines to write, exactly as they are to be. */
+  /** Commands to run or lines to write, verbatim. */
   readonly fix?: readonly string[]
-  /** The other side does not know us, or we do not know it: nothing else can be looked at. */
+  /** One side does not accept the other: nothing else can be checked. */
   readonly authentication?: true
 }
 
@@ -119,7 +119,7 @@ export class ObservationFailed extends Error {
   }
 }
 
-/** What was observed. Undefined where that failed: nothing is known then, and nothing follows from it. */
+/** Returns the observation, or undefined if it failed: then nothing is known and nothing follows. */
 export async function ifObserved<T>(observe: () => Promise<T>): Promise<T | undefined> {
   try {
     return await observe()
@@ -129,7 +129,7 @@ export async function ifObserved<T>(observe: () => Promise<T>): Promise<T | unde
   }
 }
 
-/** What a hypervisor can do about hosts and about what watches its guests. */
+/** A hypervisor's control over hosts and over the HA of its guests. */
 export interface SitePower {
   /** none: it manages no guest, or cannot be stopped. */
   highAvailability(signal: AbortSignal): Promise<'armed' | 'disarming' | 'disarmed' | 'none' | 'unknown'>
@@ -146,16 +146,16 @@ export interface GuestSnapshot {
   readonly current: boolean
 }
 
-/** Only a person asks for these: no plan ever takes, follows or removes a snapshot. Reads throw ObservationFailed. */
+/** Only a person uses these: no plan takes, reverts or deletes a snapshot. Reads throw ObservationFailed. */
 export interface GuestSnapshots {
   list(observed: ObservedResource, signal: AbortSignal): Promise<readonly GuestSnapshot[]>
   take(observed: ObservedResource, name: string, signal: AbortSignal): Promise<Outcome>
-  /** Everything since then is lost. */
+  /** All changes since then are lost. */
   revert(observed: ObservedResource, name: string, signal: AbortSignal): Promise<Outcome>
   remove(observed: ObservedResource, name: string, signal: AbortSignal): Promise<Outcome>
 }
 
-/** What one call to a host of a hypervisor tells, in the place of one for each guest. Reads throw ObservationFailed. */
+/** Reads about a host in one call, instead of one per guest. Reads throw ObservationFailed. */
 export interface HostReads {
   /** The power of all its guests now, by external id. */
   powers(host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>>
@@ -225,38 +225,38 @@ export interface GuestAgent {
 /** An open connection to one outside system. Reads throw ObservationFailed; `perform` never throws. */
 export interface Session {
   /**
-   * All guests, hosts, storages and tasks, in a constant number of calls. Everything else is found in lists. A driver
-   * that can only see what it is asked about (items of a host) looks at what is wanted; where guests are to be made, it
-   * may ask their hosts once in a while what they have for them.
+   * Returns all guests, hosts, storages and tasks, in a constant number of calls. All else is in lists. A driver that
+   * can only read named things (items of a host) reads the wanted ones; for planned guests it may occasionally ask
+   * their hosts for further facts.
    */
   survey(signal: AbortSignal, wanted?: readonly Resource[]): Promise<Survey>
-  /** One list, as `Rules.listOf` names it, in one call; each thing in it as after a close look. */
+  /** Reads one list of `Rules.listOf` in one call; each entry as after a close look. */
   list(list: string, signal: AbortSignal): Promise<readonly ObservedResource[]>
-  /** One thing closely, before a write: configuration with digest; and power when asked. Undefined: it is not there. */
+  /** Reads one thing closely before a write: configuration with digest, and power if requested. */
   observe(
     observed: ObservedResource,
     ask: { readonly power?: boolean; readonly agent?: boolean },
     signal: AbortSignal,
   ): Promise<ObservedResource | undefined>
   /**
-   * Is this id free for a new thing, whether or not we may see what has it? Absence from a survey is no proof:
-   * a lost permission looks exactly like an empty datacentre.
+   * Reports whether this id is free for a new thing, even if croft may not see its holder. Absence from a survey is no
+   * proof: a lost permission looks exactly like an empty datacentre.
    */
   idIsFree(externalId: string, signal: AbortSignal): Promise<boolean>
-  /** Does a survey show every guest there is? Then what it does not show is not there, and no id need be asked for. */
+  /** Reports whether a survey shows every guest: then a missing one does not exist, and no id need be checked. */
   seesEverything(signal: AbortSignal): Promise<boolean>
-  /** How a task that has left the running set ended. Undefined: the system no longer knows it. */
+  /** Returns how a task that has left the running set ended. Undefined: the system no longer knows it. */
   taskOutcome(taskId: string, signal: AbortSignal): Promise<RemoteTask | undefined>
-  /** What its hosts tell about themselves, where it has hosts to ask. */
+  /** Reads from its hosts, if it has any. */
   readonly hosts?: HostReads
-  /** One call, as the step says. Never waits for the work behind it. */
+  /** Makes the step's one call. Never waits for the work behind it. */
   perform(step: Step, signal: AbortSignal): Promise<Outcome>
   readonly dryRun?: DryRun
-  /** The power of the system itself, beyond single guests, where it has a say in it. */
+  /** Controls the power of the system beyond single guests, if it can. */
   readonly site?: SitePower
   /** The console of its guests, where it leads to one. */
   readonly console?: GuestConsole
-  /** Moments of a guest that a person keeps to come back to. */
+  /** Snapshots of a guest for a person. */
   readonly snapshots?: GuestSnapshots
   readonly addresses?: AddressReads
   readonly agent?: GuestAgent
@@ -264,10 +264,10 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** An existing guest in the words of a manifest. Everything that stood in its configuration is in one of the three. */
+/** An existing guest as a manifest. Every setting of its configuration is in one of the three fields. */
 export interface ImportedGuest {
   readonly kind: string
-  /** What differs from what the system would take anyway: `spec.forProvider`. */
+  /** Values that differ from the system's defaults: `spec.forProvider`. */
   readonly fields: Readonly<Record<string, unknown>>
   /** Settings without a field; they stay as they are. */
   readonly unmanaged: readonly string[]
@@ -293,9 +293,9 @@ export interface Driver {
   readonly importSettings?: SettingImport
 }
 
-/** Knows what a connection needs before anything is done with it. */
+/** Checks what a connection needs before its first use. */
 export interface Doctor {
-  /** Looks whether everything that these resources need is there. Never throws, and writes nothing. */
+  /** Checks all that these resources need. Never throws, and writes nothing. */
   examine(
     connection: Connection,
     resources: readonly Resource[],
@@ -306,7 +306,7 @@ export interface Doctor {
   ): Promise<readonly Check[]>
 }
 
-/** Writes roles for systems that divide what a token may do. */
+/** Writes roles, for systems that limit what a token may do. */
 export interface RoleWriter {
   /** Returns the commands that create a token with only the rights that these resources need. Calls no API. */
   least(
@@ -316,8 +316,8 @@ export interface RoleWriter {
   ): Promise<readonly string[]>
 }
 
-/** Guests that are there, in the words of manifests. */
+/** Reads existing guests as manifests. */
 export interface GuestImport {
-  /** The manifest of a guest that was looked at closely. Undefined: no kind declares such a thing. */
+  /** Returns the manifest of a guest after a close look. Undefined: no kind declares such a guest. */
   manifest(observed: ObservedResource): Promise<ImportedGuest | undefined>
 }

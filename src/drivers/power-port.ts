@@ -8,12 +8,12 @@ import type { BmcTarget, PowerHost, PowerSpec, PowerWorkload } from '../model/po
 import type { Secret, SecretReference, SshTarget } from '../model/secret.ts'
 import type { Outcome, Step } from '../model/step.ts'
 
-/** What the driver of power is given. */
+/** The dependencies of the power driver. */
 export interface PowerDeps {
   readonly clock: Clock
-  /** One UDP packet, for magic packets. */
+  /** Sends one UDP packet, for Wake-on-LAN. */
   sendDatagram(address: string, port: number, bytes: Uint8Array): Promise<void>
-  /** One exchange of lines over TCP, for NUT: what is sent, what comes back until the other side has answered all. */
+  /** Exchanges lines over TCP, for NUT: returns what comes back until all lines are answered. */
   exchangeLines?(address: string, port: number, lines: readonly string[], signal: AbortSignal): Promise<string[]>
   /** The wire to a management controller. */
   openBmc?(target: BmcTarget): Wire
@@ -21,14 +21,14 @@ export interface PowerDeps {
   openShell?(target: SshTarget): Shell
 }
 
-/** What a cluster shows of itself by its API, as far as power is concerned. */
+/** A cluster's report about power, from its API. */
 export interface ClusterShown extends Pick<ClusterPower, 'attachments' | 'wanting' | 'dns' | 'storage'> {
   readonly workloads: readonly ShownWorkload[] | 'unknown'
   readonly nodes: ReadonlyMap<string, NodeShown>
   readonly holds: readonly ObservedPowerHold[]
 }
 
-/** A workload with the nodes that its pods are on; a pod that has no node yet runs nowhere, and is not among them. */
+/** A workload with its pods' nodes; a pod without a node runs nowhere and is excluded. */
 export interface ShownWorkload extends PowerWorkload {
   readonly podsOn: readonly string[]
 }
@@ -45,11 +45,11 @@ export interface NodeShown
 export interface PowerReach {
   readonly spec: PowerSpec
   readonly client?: KubernetesClient
-  /** Ways into nodes, by name. */
+  /** Shells of nodes, by name. */
   readonly shells: ReadonlyMap<string, Shell>
 }
 
-/** Looks at and switches what has to do with power. Nothing here throws: what could not be found out is unknown. */
+/** Observes and switches power. Never throws: what could not be read is unknown. */
 export interface PowerDriver {
   observeCluster(
     client: KubernetesClient,
@@ -57,16 +57,16 @@ export interface PowerDriver {
     spec: PowerSpec,
     signal: AbortSignal,
   ): Promise<ClusterShown | undefined>
-  /** Who is logged in, by node. */
+  /** Returns who is logged in, by node. */
   people(shells: ReadonlyMap<string, Shell>, signal: AbortSignal): Promise<readonly ObservedPowerHold[]>
   readUps(name: string, signal: AbortSignal): Promise<UpsReading | undefined>
-  /** As its management controller says, or whether it can be reached. */
+  /** Returns the power as the management controller reports it, or by the host's reachability. */
   hostPower(host: PowerHost, signal: AbortSignal): Promise<{ readonly power: OnOffUnknown; readonly watts?: number }>
   /** Steps on the cluster's objects, on boxes, and hooks. */
   perform(step: Step<'power'>, reach: PowerReach, signal: AbortSignal): Promise<Outcome>
-  /** What refused the last eviction, by node. */
+  /** Returns the refusal of the last eviction, by node. */
   drainBlockedBy(node: string): string | undefined
-  /** What a box that went down by itself has noted in its journal, newest last; empty when it has not. */
+  /** Returns the journal of a box that went down by itself, newest last; empty without entries. */
   ownJournal(host: PowerHost, signal: AbortSignal): Promise<readonly string[]>
   close(): Promise<void>
 }

@@ -11,23 +11,23 @@ export interface KubernetesLogin {
   readonly proxy?: string
 }
 
-/** One run of Helm, with everything that it is given. */
+/** One run of Helm, with all its inputs. */
 export interface HelmRun {
   /** Name of the Cluster. */
   readonly cluster: string
   readonly write: HelmWrite
-  /** What `write.valuesFrom` refers to. */
+  /** The content of `write.valuesFrom`. */
   readonly secretValues?: Secret
   readonly login: KubernetesLogin
 }
 
 /** The person's own Helm, which keeps releases on clusters that have no controller for them. */
 export interface HelmReleases {
-  /** Begins a run and says its name; undefined: there is no Helm on this computer. */
+  /** Starts a run and returns its id; undefined: no Helm is installed on this computer. */
   begin(run: HelmRun): Promise<string | undefined>
-  /** Runs on a cluster, those included that have ended and were not asked for since. */
+  /** Returns the runs on a cluster, including ended ones that were not read since. */
   tasks(cluster: string): readonly RemoteTask[]
   outcome(taskId: string): RemoteTask | undefined
-  /** Objects in the manifest of a release, or one document of values. Anybody may have written it. */
+  /** Parses a release's manifest, or one document of values. Untrusted input. */
   read(text: string): Promise<{ readonly objects: readonly unknown[] } | { readonly problem: string }>
 }

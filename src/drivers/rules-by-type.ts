@@ -3,10 +3,10 @@ import type { Rules } from '../model/rules.ts'
 
 type Type = Desired['type']
 
-/** A resource whose type is known. */
+/** A resource of a known type. */
 type Typed<T extends Type> = Resource & { readonly desired: Extract<Desired, { readonly type: T }> }
 
-/** The rules that begin with what is declared. */
+/** The rules that take a declaration. */
 type DeclaredRule =
   | 'declaredId'
   | 'listOf'
@@ -28,10 +28,10 @@ type RulesOfType<T extends Type> = {
     : never
 }
 
-/** What a driver says about each type of thing that it keeps. */
+/** A driver's rules for each supported type. */
 type RuleTable = { readonly [T in Type]?: RulesOfType<T> }
 
-/** What things without disks of their own, all but guests, have nothing to say about. */
+/** The rules of things without disks: all but guests. */
 export const PLAIN_THING = {
   choosesId: () => false,
   irreplaceable: () => [],

@@ -98,7 +98,7 @@ describe('a declared endpoint that answers late', () => {
   const spec = { ...rest, servers: servers.map((one, at) => ({ ...one, nodeIps: [`192.168.4.8${at}`] })) }
   const declared = endpointUrl(spec)
 
-  /** Looks in turn, each with what the endpoint and the servers take to answer. */
+  /** Looks repeatedly, with these response times of the endpoint and the servers. */
   async function looks(
     turns: readonly (readonly [endpointMs: number, serversMs: number])[],
   ): Promise<readonly string[]> {

@@ -16,16 +16,16 @@ export type NodesAnswer =
       readonly nodes: readonly Foreign[]
       /** The declared endpoint, if it did not answer: people and agents use no other address. */
       readonly silentEndpoint?: string
-      /** The same, if it answers later than the servers do, and how late. */
+      /** Set if it answers later than the servers, and by how much. */
       readonly slowEndpoint?: { readonly endpoint: string; readonly ms: number }
     }
   | { readonly api: Exclude<YesNoUnknown, 'yes'>; readonly message: string }
 
-/** The way to a cluster's API: over its endpoint, and where that does not answer over any of its servers. */
+/** The connection to a cluster's API: over its endpoint, or else over any of its servers. */
 export interface Access {
-  /** Asks for the Nodes, which is also how the way that works is found. */
+  /** Reads the Nodes, which also finds the working way. */
   nodes(secrets: ClusterSecrets, signal: AbortSignal): Promise<NodesAnswer>
-  /** The way that worked last. */
+  /** Returns the client of the last working way. */
   client(secrets: ClusterSecrets): KubernetesClient | undefined
   /** Addresses of servers that no declaration names, learnt from their Nodes. */
   learn(addresses: readonly string[]): void
@@ -103,7 +103,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
 
   const patient = () => realMs(deps.clock, LIMITS.endpointAnswerMs)
 
-  /** Gives up waiting for the declared endpoint while another address answers, and lets the call end by itself. */
+  /** Stops waiting for the declared endpoint once another address answers; the request itself continues. */
   async function declaredSoon(secrets: ClusterSecrets, signal: AbortSignal): Promise<Asked<readonly Foreign[]>> {
     pending ??= askDeclared(secrets, signal).finally(() => {
       pending = undefined
@@ -115,7 +115,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
     return answer
   }
 
-  /** An address that answers while the declared endpoint would still be waited for. */
+  /** Returns an address that answers while the declared endpoint is still pending. */
   async function quickOne(
     others: readonly string[],
     secrets: ClusterSecrets,
@@ -198,7 +198,7 @@ const TOO_LATE: Asked<never> = {
   message: 'the declared endpoint did not answer in time',
 }
 
-/** The endpoint first; then every server by its own address, which its certificate carries as well. */
+/** Returns the endpoint first, then every server's own address, which is in its certificate too. */
 function endpointsOf({ spec }: ClusterDeclaration, learnt: readonly string[]): readonly string[] {
   const own = [...spec.servers.flatMap(({ nodeIps }) => nodeIps.slice(0, 1)), ...learnt]
   return [...new Set([endpointUrl(spec), ...own.map(addressUrl)])]
@@ -221,7 +221,7 @@ function messageOf(failed: readonly Asked<unknown>[]): string {
   return first.is === 'error' ? first.refusal.message : first.message
 }
 
-/** Gives up after a while, so that one server that swallows everything does not hold up the look at the others. */
+/** Sets a timeout, so that one server that never answers does not delay the others. */
 async function within<T>(
   { clock }: ClusterDeps,
   ms: number,

@@ -23,7 +23,7 @@ export async function copySnapshot({ from, to, isLate, signal }: Copying): Promi
   const taken = await askProgram(to.shell, ['taken', to.path], signal)
   if (taken.is !== 'answer') return fail(taken, `look for ${to.path} on ${to.name}`)
   let at = numberIn(taken.value, 'bytes')
-  // What is left of a copy of something else.
+  // It is a leftover of another copy.
   if (at > size) at = 0
   while (at < size) {
     if (isLate())

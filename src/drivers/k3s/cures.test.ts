@@ -25,7 +25,7 @@ async function formed(): Promise<DriverLab> {
 
 const done = (lab: DriverLab) => [...new Set(lab.done.map(({ step }) => `${step.verb} ${step.node}`))]
 
-/** The way into a node is cut once, before a call of the program there. */
+/** Fails the shell of a node once, before a call of the program there. */
 function cutBefore(lab: DriverLab, call: string): void {
   const push = lab.asked.push.bind(lab.asked)
   let cut = false

@@ -1,4 +1,4 @@
-// Croft's files on a node are declared whole: what leaves Git goes, and what others put there stays.
+// croft's files on a node are a complete set: an undeclared one is deleted, and foreign ones stay.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { KUBE_VIP_FILE } from '../../k3s/kube-vip.ts'

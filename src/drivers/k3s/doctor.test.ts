@@ -131,7 +131,7 @@ test('[R20-2] what a lane answers is in the outcome of the step: a user that is 
   ] as const) {
     const lab = driverLab('s1')
     Object.assign(lab.box('s1').trouble, trouble)
-    // A look writes nothing and so sees neither: the first step that writes does.
+    // Observing writes nothing and so finds neither: the first writing step does.
     await lab.look()
     const outcome = await lab.perform({ verb: 'record-first-server', node: 's1' })
     assert.match(JSON.stringify(outcome), words)

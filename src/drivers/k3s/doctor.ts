@@ -27,7 +27,7 @@ const DISK_KB = { wrong: 2 * 1024 * 1024, warning: 8 * 1024 * 1024 } as const
 const SKEW_MS = 5_000
 const REQUIRED = ['systemctl', 'systemd-run', 'journalctl', 'sha256sum', 'base64'] as const
 
-/** Looks at one machine of a cluster: everything that would stop K3s there before it starts. */
+/** Examines one machine of a cluster for everything that would stop K3s there. */
 export async function examineNode(
   cluster: ClusterDeclaration,
   node: Pick<ExpectedNode, 'node' | 'role'>,
@@ -62,7 +62,7 @@ export async function examineNode(
   }
 }
 
-/** What the facts of a machine mean. Pure. */
+/** Judges the facts of a machine. Pure. */
 export function judgeNode(facts: NodeCheck, expected: ExpectedNode): readonly Check[] {
   const { node, role, version, askedMs, answeredMs } = expected
   const one = (name: string) => facts.get(name)?.[0] ?? ''

@@ -107,7 +107,7 @@ type PerformStep = (actor: StepContext) => Promise<Outcome>
 const notOurs: PerformStep = async ({ step }) =>
   refused('WrongDriver', 'stalled', `${step.verb} is done by the driver of the machine`)
 
-/** How each verb is done. Every one is short, and can be repeated. */
+/** The implementation of each verb. Each is short and idempotent. */
 const STEPS: Readonly<Record<ClusterVerb, PerformStep>> = {
   'record-first-server': recordFirstServer,
   'note-formed': noteFormed,

@@ -1,4 +1,4 @@
-// What the configuration of the first server says of its way into the cluster, once others vote.
+// The first server's configuration for its join, once others vote.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { moveFolder } from '../../../sim/k3s/disk.ts'

@@ -6,19 +6,19 @@ import type { ObserveContext } from './memory.ts'
 import { askFacts } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
 
-/** systemd tells whole seconds on some machines. */
+/** Some versions of systemd report whole seconds. */
 const WHOLE_SECOND_MS = 1_000
 
 const NO: OperationProgress = { is: 'no' }
 const YES: OperationProgress = { is: 'yes' }
 
-/** Has come about what a step of an operation waits for? Exit codes prove nothing: it is looked at. */
+/** Reports whether a step's goal is reached. Exit codes prove nothing: it observes. */
 export async function goalReached(
   looker: ObserveContext,
   step: Step<'operation'>,
   surroundings: ClusterSurroundings,
   signal: AbortSignal,
-  /** When K3s was told to start there: what is seen from before is the process that was to end. */
+  /** When K3s was ordered to start: an earlier state belongs to the old process. */
   startedMs?: number,
 ): Promise<OperationProgress> {
   if (step.verb === 'compare-objects') return objectsOf(step, surroundings, signal)
@@ -60,7 +60,7 @@ async function ofNode(
   return job.state === 'done' ? YES : { is: 'failed', message: `${job.name}: ${job.message ?? 'no reason given'}` }
 }
 
-/** Not yet; and where K3s there says what it dies of, that. */
+/** Not yet, with K3s's fatal error if there is one. */
 function withFailure(name: string, { nodes }: Awaited<ReturnType<typeof observeCluster>>): OperationProgress {
   const k3s = nodes.find((node) => node.name === name)?.k3s
   return typeof k3s === 'object' && k3s.failure !== undefined ? { is: 'no', message: k3s.failure } : NO
@@ -112,7 +112,7 @@ async function objectsOf(
     }
   } catch (error) {
     const message = cleanText(error instanceof Error ? error.message : String(error))
-    // It has answered, and cannot read what it holds: nothing will come of waiting.
+    // It answers and cannot read its data: waiting does not help.
     if (error instanceof NoAnswer && /InternalError|unable to transform/.test(message)) return { is: 'failed', message }
     if (error instanceof NoAnswer) return (await deadOf(shell, signal)) ?? { is: 'no', message }
     if (error instanceof ShellFailure || error instanceof SyntaxError) return { is: 'no', message }
@@ -128,7 +128,7 @@ function provedBy(nodes: number, spaces: number, types: readonly string[]): stri
   return `the copy answers with ${nodes} Nodes and ${spaces} namespaces; ${types.length === 0 ? 'it holds no Secret' : secrets}; not proved: that pods start, and what volumes hold`
 }
 
-/** K3s that dies at every start, by its last words. */
+/** Returns the last output of a K3s that dies at every start. */
 async function deadOf(shell: Shell, signal: AbortSignal): Promise<OperationProgress | undefined> {
   const reply = await askFacts(shell, signal)
   if (reply.is !== 'answer' || reply.value.service !== 'failed') return undefined

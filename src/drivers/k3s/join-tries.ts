@@ -19,7 +19,7 @@ export function noteJoin(context: ObserveContext, node: NodeSpec, facts: NodeFac
   })
 }
 
-/** Joins that still count: none of the facts has moved since. Why the last one ended is kept when croft wipes the node. */
+/** Returns failed joins under unchanged facts. The last error survives croft's wipe of the node. */
 export function openJoins(context: ObserveContext, node: NodeSpec, facts: NodeFacts): ObservedNode['joins'] {
   const { memory, deps } = context
   const known = memory.joins.get(node.name)
@@ -29,7 +29,7 @@ export function openJoins(context: ObserveContext, node: NodeSpec, facts: NodeFa
   return { count: known.count, ageMs: deps.clock.monotonicMs() - known.atMs, ...defined({ failure }) }
 }
 
-/** What decides about a join: the declaration of the node, its boot, and the configuration of the servers that run. */
+/** The facts that decide about a join: the node's declaration and boot, and the configuration of running servers. */
 function joinFacts({ declaration, memory }: ObserveContext, node: NodeSpec, { bootId, machineId }: NodeFacts): string {
   const servers = declaration.spec.servers
     .filter(({ name }) => name !== node.name)

@@ -3,7 +3,7 @@ import type { ClusterDeps } from '../cluster-port.ts'
 import type { KubernetesWay } from '../port.ts'
 import { createAccess } from './access.ts'
 
-/** The way to the API of a cluster with the credentials that its vault holds. */
+/** The connection to a cluster's API with the credentials of its vault. */
 export function kubernetesWay(cluster: ClusterDeclaration, load: () => Promise<ClusterDeps>): KubernetesWay {
   let opened: Promise<{ readonly deps: ClusterDeps; readonly access: ReturnType<typeof createAccess> }> | undefined
   let known = false

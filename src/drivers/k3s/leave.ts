@@ -7,14 +7,14 @@ import { createAccess, type NodesAnswer } from './access.ts'
 import { MARKS, readWork } from './marks.ts'
 import { askFactsOnly, askProgram, placeProgram } from './node-lane.ts'
 
-/** What every key of croft's on a Node begins with. */
+/** The prefix of croft's keys on a Node. */
 const OURS = 'croft.dev/'
-/** A Power's mark says what it took from the Node, and only the Power gives that back. */
+/** A Power's mark holds what the Power changed on the Node, and only the Power restores it. */
 const POWER = 'croft.dev/power'
 
 /**
- * Takes croft off the nodes of a cluster: its keys and cordons off their Nodes, its gates and programs off their disks.
- * K3s is not restarted. Returns what is still there, by node.
+ * Removes croft from the nodes of a cluster: its keys and cordons from their Nodes, its gates and programs from their
+ * disks. K3s is not restarted. Returns what is left, by node.
  */
 export async function leaveNodes(
   declaration: Parameters<typeof createAccess>[0],
@@ -28,7 +28,7 @@ export async function leaveNodes(
   const nodes = [...spec.servers, ...spec.agents].map((one) => one.name)
   const secrets = await deps.vault.read(name)
   if (secrets === undefined) {
-    // Without its CA no one can ask the API, and that nothing is written down does not prove that nothing was formed.
+    // Without its CA its API cannot be asked, and a missing record does not prove that no cluster exists.
     const server = spec.servers[0]?.name ?? 'SERVER'
     const why = `CA and tokens of ${name} are not kept here: run croft cluster recover ${name} --from ${server} first`
     return new Map(nodes.map((node) => [node, why]))
@@ -50,7 +50,7 @@ export async function leaveNodes(
   return problems
 }
 
-/** What the silence of an API means where the record does not say that the cluster was formed. Undefined: there are no Nodes. */
+/** Interprets an API's silence without a record of a formed cluster. Undefined: there are no Nodes. */
 async function doubted(
   silence: Exclude<NodesAnswer, { readonly api: 'yes' }>,
   nodes: readonly string[],
@@ -66,7 +66,7 @@ async function doubted(
     const facts = await askFactsOnly(shell, signal)
     if (facts.is !== 'answer') return because(`${node} does not say whether it holds data`)
     const { data, datastore, etcd } = facts.value
-    // The CA files that croft itself put on the first server are no data of K3s.
+    // CA files that croft itself put on the first server are no data of K3s.
     const filesAlone = node === firstServer && data === caHash && datastore === undefined && etcd === undefined
     if (data !== 'none' && !filesAlone) return because(`${node} holds data of a cluster`)
   }
@@ -113,7 +113,7 @@ async function leaveDisk(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (shell === undefined) return `there is no way into ${name}: start it, or mend its SSH or guest agent`
-  // Also a node that is rid of croft gets the program again: only the program can tell that nothing is left.
+  // The program is installed even where nothing is left, since only the program can tell.
   const problem = await placeProgram(shell, signal)
   if (problem !== undefined) return problem
   const answer = await askProgram(shell, ['leave'], signal)

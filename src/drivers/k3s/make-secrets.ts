@@ -50,7 +50,9 @@ export function makeClusterSecrets({ cluster, firstServer, nowMs, randomBytes }:
   }
 }
 
-/** New CAs under the same roots, as `k3s certificate rotate-ca` takes them; the service key is kept beside a new one. */
+/**
+ * Returns new CAs under the same roots for `k3s certificate rotate-ca`, keeping the old service key beside a new one.
+ */
 export function renewAuthorities(secrets: ClusterSecrets, nowMs: number): ClusterSecrets | undefined {
   const files = new Map(secrets.files)
   for (const { path, authority } of CA_FILES.filter(({ holds }) => holds === 'certificates')) {
@@ -97,7 +99,7 @@ export function adminCredentials(
   )
   return {
     caPem: caPem.reveal(),
-    // With the CA above it: so it holds also where the API knows only the root yet, in the middle of a rotation.
+    // Includes the CA above it, so that it is valid even if the API knows only the root, in the middle of a rotation.
     certificatePem: pem + (secrets.files.get('client-ca.crt')?.reveal() ?? ''),
     key: new Secret(privateKeyPem(privateKey)),
     fromMs: nowMs - EARLIER,
@@ -174,8 +176,8 @@ function seconds(ms: number): number {
 const SERVER = '/var/lib/rancher/k3s/server'
 
 /**
- * What makes a cluster itself, read back from the disk of a server that runs. The keys of the roots are not there: a CA
- * of such a record can be used, but not rotated under its root.
+ * Reads a cluster's identity back from the disk of a running server. The roots' keys are not there: such a CA can be
+ * used, but not rotated under its root.
  */
 export async function recoverSecrets(
   shell: Shell,

@@ -12,7 +12,7 @@ export const MARKS = {
   labels: 'croft.dev/labels',
 } as const
 
-/** What K3s itself writes on a Node. */
+/** K3s's own keys on a Node. */
 export const K3S_MARKS = {
   etcdName: 'etcd.k3s.cattle.io/node-name',
   remove: 'etcd.k3s.cattle.io/remove',
@@ -46,7 +46,7 @@ export function readWork(text: string | undefined): NodeWork | undefined {
   }
 }
 
-/** Undefined when there is none, or none that croft can read: then only the flags of K3s say what croft set. */
+/** Returns undefined if missing or unreadable: then only K3s's flags show what croft set. */
 export function readLabelSet(text: string | undefined): LabelSet | undefined {
   const value = recordIn(text ?? '')
   if (value === undefined) return undefined

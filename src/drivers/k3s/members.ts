@@ -3,22 +3,22 @@ import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { EtcdMember, ObservedMachine, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { type ObservedKubeNode, optional } from './read-node.ts'
 
-/** Everything that bears witness of one server's etcd. */
+/** All evidence about one server's etcd. */
 export interface Witness {
   readonly machine: ObservedMachine
-  /** Of this very look. */
+  /** Of the current observation. */
   readonly facts?: NodeFacts
-  /** Asked in this very look, and it did not answer: what its Node says may be from before it fell silent. */
+  /** It did not answer in this observation: its Node may show an older state. */
   readonly silent?: true
   /** Its etcd belongs to another cluster: the member of ours that has its name does not run. */
   readonly stranger?: true
-  /** `absent` only when the API said so. */
+  /** `absent` only if the API said so. */
   readonly seen: ObservedKubeNode | 'absent' | 'unknown'
 }
 
-/** The members with what is known about each. Nothing is guessed: without a witness a member is neither up nor down. */
+/** Returns the members with their known state. Without evidence a member is neither up nor down. */
 export function judgeMembers(list: MemberList, witnesses: ReadonlyMap<string, Witness>): readonly EtcdMember[] {
-  // One that has just been added has no name until it runs.
+  // A new member has no name until it runs.
   const arriving = [...witnesses.values()].some(
     ({ facts }) => facts?.role === 'server' && isMoving(facts.service) && facts.etcd?.self === undefined,
   )

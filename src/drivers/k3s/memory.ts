@@ -13,34 +13,32 @@ import type { KnownTimes } from './steady-times.ts'
 export interface JoinTries {
   readonly facts: string
   readonly count: number
-  /** By the clock that never jumps. */
+  /** On the monotonic clock. */
   readonly atMs: number
-  /** What K3s last said of one that ended. */
+  /** K3s's last output, if it failed. */
   readonly failure?: string
 }
 
-/** What a node said, and when; times in it have been moved to our clock. */
+/** A node's report and its time; times in it are converted to croft's clock. */
 export interface KnownFacts {
   readonly facts: NodeFacts
   readonly readMs: number
-  /** The Node as it was then: another one means that what was said may no longer hold. */
+  /** The Node at that time: if it changed, the report may be outdated. */
   readonly fingerprint: string
 }
 
-/**
- * What a session keeps between two looks. All of it may be lost: then the next look asks everybody again.
- */
+/** A session's cache between two observations. If it is lost, the next observation asks all nodes again. */
 export interface SessionMemory {
   readonly facts: Map<string, KnownFacts>
   /** Nodes on which our program has been seen, by the boot in which it was. */
   readonly programs: Set<string>
   /** When a node last answered, by the clock that never jumps. */
   readonly heard: Map<string, number>
-  /** What kept a node from answering when it was last asked, in the words of the lane. */
+  /** Why a node did not answer last time: the lane's error. */
   readonly silences: Map<string, string>
   /** Nodes that refuse croft itself: another host key, a key or sudo that is not accepted. */
   readonly refusals: Map<string, NonNullable<ObservedNode['refuses']>>
-  /** Releases whose program a node could not be told to fetch, and why. */
+  /** Releases whose download a node refused, and why. */
   readonly notFetched: Map<string, { readonly version: string; readonly why: string; readonly atMs: number }>
   /** Joins that were tried on a node, and the facts that they were tried with. */
   readonly joins: Map<string, JoinTries>
@@ -48,18 +46,18 @@ export interface SessionMemory {
   readonly tried: Map<string, readonly ClusterVerb[]>
   /** Nodes that we have acted on since they were last asked. */
   readonly touched: Set<string>
-  /** When readiness was last seen to change, by node; and since when it is as it is. */
+  /** Recent changes of readiness by node, and since when it has its current value. */
   readonly readiness: Map<string, { readonly sinceMs: number; readonly changes: readonly number[] }>
   /** Times that were read from Nodes, and how old they were then. */
   readonly times: KnownTimes
   readonly drainBlockedBy: Map<string, string>
   readonly checks: Map<string, CheckResult>
-  /** Ids of bootstrap tokens that were handed to nodes on their way in. */
+  /** Ids of bootstrap tokens of joining nodes. */
   readonly tokens: Map<string, string>
   /** Servers that were last seen to vote and to be up, with the address of each. */
   voters: ReadonlyMap<string, string>
   members: { readonly list: MemberList; readonly readMs: number } | undefined
-  /** Snapshots that were asked for since one came, oldest first. */
+  /** Requested snapshots since the last one appeared, oldest first. */
   snapshotTries: readonly AskedSnapshot[]
   snapshots: { readonly list: readonly ClusterSnapshot[]; readonly readMs: number } | undefined
 }
@@ -87,7 +85,7 @@ export function emptyMemory(): SessionMemory {
   }
 }
 
-/** How often readiness changed within the last hour, as far as we were there to see it. */
+/** Records a change of readiness and counts those of the last hour that croft saw. */
 export function noteReadiness(memory: SessionMemory, node: string, sinceMs: number, nowMs: number): number {
   const known = memory.readiness.get(node)
   const recent = (known?.changes ?? []).filter((at) => nowMs - at < 3_600_000)
@@ -100,7 +98,7 @@ export function noteTried({ tried }: SessionMemory, node: string, verb: ClusterV
   tried.set(node, [...new Set([...(tried.get(node) ?? []), verb])])
 }
 
-/** What every part of a look at one cluster needs. */
+/** The context of an observation of one cluster. */
 export interface ObserveContext {
   readonly declaration: ClusterDeclaration
   readonly deps: ClusterDeps

@@ -13,7 +13,7 @@ import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { ObserveContext } from './memory.ts'
 import { readFacts } from './read-node.ts'
 
-/** What came of one call of the program on a node. */
+/** The result of one call of the program on a node. */
 export type ProgramAnswer<T> =
   | { readonly is: 'answer'; readonly value: T }
   | { readonly is: 'refused'; readonly error: string }
@@ -26,7 +26,7 @@ export async function placeProgram(shell: Shell, signal: AbortSignal): Promise<s
     const there = await shell.readFile(NODE_PROGRAM, signal)
     if (there !== undefined && Buffer.from(there).toString('utf8') === NODE_PROGRAM_TEXT) return undefined
     if (there === undefined) {
-      // A plain Debian has no such directory, and no shell makes one on the way to a file.
+      // A plain Debian lacks this directory, and no shell creates it for a file.
       const made = await shell.run(['mkdir', '-p', path.posix.dirname(NODE_PROGRAM)], { signal })
       if (made.code !== 0) return cleanText(made.stderr.trim() || `mkdir ended with ${made.code}`)
     }
@@ -38,7 +38,7 @@ export async function placeProgram(shell: Shell, signal: AbortSignal): Promise<s
   }
 }
 
-/** Is the program there, and is it ours? Only looks. */
+/** Reports whether the program exists and is ours. Writes nothing. */
 export async function hasProgram(shell: Shell, signal: AbortSignal): Promise<boolean> {
   try {
     const there = await shell.readFile(NODE_PROGRAM, signal)
@@ -49,7 +49,7 @@ export async function hasProgram(shell: Shell, signal: AbortSignal): Promise<boo
   }
 }
 
-/** Asks a node on which our program is not: it goes along with the question, and nothing is written there. */
+/** Asks a node without our program: sends it along with the request, and writes nothing there. */
 export async function askFactsOnly(shell: Shell, signal: AbortSignal): Promise<ProgramAnswer<NodeFacts>> {
   return factsIn(await ran(shell, ['/bin/sh', '-s', '--', 'facts'], NODE_PROGRAM_TEXT, signal))
 }
@@ -66,7 +66,7 @@ function factsIn(reply: ProgramAnswer<unknown>): ProgramAnswer<NodeFacts> {
     : { is: 'answer', value: facts }
 }
 
-/** Runs one verb. Secrets are in the input, never in an argument: arguments are seen by everybody on the node. */
+/** Runs one verb. Secrets are in the input, never in an argument, since every user on the node sees arguments. */
 export async function command(
   shell: Shell,
   verb: Exclude<NodeVerb, 'facts'>,
@@ -92,7 +92,7 @@ export async function askProgram(
   return { is: 'refused', error: typeof answer.error === 'string' ? cleanText(answer.error) : 'no reason given' }
 }
 
-/** What a call that gave no success means for the step that made it. */
+/** Returns the outcome of a step whose call did not succeed. */
 export function outcomeOf(reply: Exclude<ProgramAnswer<unknown>, { readonly is: 'answer' }>, doing: string): Outcome {
   if (reply.is === 'silence') {
     const message = `could not ${doing}: ${reply.message}`
@@ -132,7 +132,7 @@ async function ran(
   }
 }
 
-/** Everything that a step needs. */
+/** The context of a step. */
 export interface StepContext extends ObserveContext {
   readonly step: Step<'cluster'>
   readonly surroundings: ClusterSurroundings
@@ -154,7 +154,7 @@ export function specOf({ declaration, step }: StepContext): NodeSpec | undefined
   return [...declaration.spec.servers, ...declaration.spec.agents].find(({ name }) => name === step.node)
 }
 
-/** Goes on with the API, or says why that is not possible. */
+/** Continues with the API's client, or returns why there is none. */
 export async function withApi(
   actor: StepContext,
   work: (client: KubernetesClient, secrets: ClusterSecrets) => Promise<Outcome>,
@@ -167,7 +167,7 @@ export async function withApi(
   return work(client, secrets)
 }
 
-/** What an answer of the API means for the step. `gone`: that there is no such thing is success. */
+/** Returns the outcome of a step from the API's answer. `gone`: a missing object is success. */
 export function outcomeOfAsked(asked: Asked<unknown>, gone: 'is-success' | 'is-refusal' = 'is-refusal'): Outcome {
   if (asked.is === 'answer') return DONE
   if (asked.is === 'error') {
@@ -179,7 +179,7 @@ export function outcomeOfAsked(asked: Asked<unknown>, gone: 'is-success' | 'is-r
     : { result: 'unclear', message: asked.message }
 }
 
-/** Goes on with the shell of the step's node. */
+/** Continues with the shell of the step's node. */
 export async function withShell(actor: StepContext, work: (shell: Shell) => Promise<Outcome>): Promise<Outcome> {
   const name = nodeName(actor)
   const shell = actor.surroundings.nodes.get(name)?.shell
@@ -194,7 +194,7 @@ export async function withShell(actor: StepContext, work: (shell: Shell) => Prom
   return work(shell)
 }
 
-/** Goes on with what the node says at this very moment: a look that is seconds old is no ground for an effect. */
+/** Continues with fresh facts of the node: an observation of seconds ago is too old for an effect. */
 export async function withFacts(
   actor: StepContext,
   work: (shell: Shell, facts: NodeFacts) => Promise<Outcome>,

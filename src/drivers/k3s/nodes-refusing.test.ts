@@ -1,4 +1,4 @@
-// What a node refuses is said while the cluster still looks well, each with the next step.
+// A node's refusal is reported while the cluster still looks healthy, with the next step.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { clusterRecord } from '../../engine/clusters/judge.ts'

@@ -8,7 +8,7 @@ import { optional } from './read-node.ts'
 
 const PASSWORD = '.node-password.k3s'
 
-/** Nodes that have a password in the cluster; undefined when that cannot be told. Only names travel. */
+/** Returns nodes with a password in the cluster; undefined if unreadable. Reads only names. */
 export async function passwordsIn(
   client: KubernetesClient,
   signal: AbortSignal,
@@ -19,7 +19,7 @@ export async function passwordsIn(
   return new Set(names.filter((name) => name.endsWith(PASSWORD)).map((name) => name.slice(0, -PASSWORD.length)))
 }
 
-/** Pods that a drain of a node would have to move, by node; undefined when that cannot be told. One call for all. */
+/** Returns the pods that a drain must move, by node; undefined if unreadable. One call for all nodes. */
 export async function podsToMove(
   client: KubernetesClient,
   nodes: readonly string[],
@@ -41,7 +41,7 @@ export async function podsToMove(
   return pods
 }
 
-/** Everything but what is finished, what its kubelet started from a file, and what a DaemonSet would only start again. */
+/** Reports whether a drain moves the pod: not if it is finished, static, or of a DaemonSet, which would restart it. */
 export function mustMove(pod: Foreign): boolean {
   const phase = at(pod, 'status', 'phase')
   if (phase === 'Succeeded' || phase === 'Failed') return false
@@ -51,14 +51,14 @@ export function mustMove(pod: Foreign): boolean {
   )
 }
 
-/** What K3s has noted of its snapshots, with whether the token that opens each is kept. */
+/** Returns K3s's list of snapshots, with whether each one's token is known. */
 export async function snapshotsIn(
   client: KubernetesClient,
   secrets: ClusterSecrets,
   signal: AbortSignal,
 ): Promise<readonly ClusterSnapshot[] | 'unknown'> {
   const asked = await client.list('/apis/k3s.cattle.io/v1/etcdsnapshotfiles', {}, signal)
-  // A cluster that is a few seconds old does not know the kind yet, and has none.
+  // A new cluster does not know the kind for some seconds, and has none.
   if (asked.is === 'error' && asked.status === 404) return []
   if (asked.is !== 'answer') return 'unknown'
   return asked.value.flatMap((file): readonly ClusterSnapshot[] => {

@@ -7,12 +7,11 @@ import type { SessionMemory } from './memory.ts'
 import { askFacts, askFactsOnly, hasProgram } from './node-lane.ts'
 import type { ObservedKubeNode } from './read-node.ts'
 
-/** Names of the nodes that answered in this look. */
+/** Names of the nodes that answered in this observation. */
 export type AnsweringNodes = ReadonlySet<string>
 
 /**
- * Asks nodes over their shells, side by side. One that does not answer is forgotten: what it said earlier proves
- * nothing about now.
+ * Asks nodes over their shells in parallel. Drops the report of one that does not answer: it proves nothing about now.
  */
 export async function observeNodes(
   names: Iterable<string>,
@@ -29,7 +28,7 @@ export async function observeNodes(
     memory.silences.delete(name)
     memory.refusals.delete(name)
     if (shell === undefined) return
-    // A look writes nothing: where our program is not, it goes along with the question.
+    // Observing writes nothing: if our program is missing, it is sent with the request.
     if (!memory.programs.has(name) && (await hasProgram(shell, signal))) memory.programs.add(name)
     const reply = await (memory.programs.has(name) ? askFacts : askFactsOnly)(shell, signal)
     if (reply.is !== 'answer') {
@@ -47,7 +46,7 @@ export async function observeNodes(
       readMs,
       fingerprint: fingerprintOf(seen.get(name)),
     })
-    // What a job leads to is seen in the facts.
+    // The facts show the job's result.
     if (reply.value.job?.state !== 'running') memory.touched.delete(name)
     answered.add(name)
   })
@@ -55,9 +54,9 @@ export async function observeNodes(
 }
 
 /**
- * Must this node be asked? A settled one only every few minutes: it runs, its Node is Ready and the same as when it was
- * last asked, and we have not touched it since. A server votes before it is settled: its Node is Ready a moment before
- * K3s writes on it that it is one, so the declared role comes first.
+ * Reports whether a node need not be asked: a settled one is asked only every few minutes. It runs, its Node is Ready
+ * and unchanged since it was asked, and croft has not changed it. A server must also vote: its Node is Ready a moment
+ * before K3s labels it, so the declared role decides.
  */
 export function isSettled(
   name: string,
@@ -69,21 +68,21 @@ export function isSettled(
   const known = memory.facts.get(name)
   if (known === undefined || seen === undefined || memory.touched.has(name)) return false
   if (nowMs - known.readMs >= LIMITS.nodeFactsMs || known.fingerprint !== fingerprintOf(seen)) return false
-  // A disk without room is looked at until it has some.
+  // A full disk is observed until it has space.
   if ((known.facts.full ?? []).length > 0) return false
   const { kube, voter } = seen
   if (kube.ready !== 'yes' || kube.work !== undefined || known.facts.service !== 'running') return false
   return (declared ?? seen.role) === 'agent' || voter === 'voter'
 }
 
-/** What of a Node, when it changes, makes it worth asking the node itself. */
+/** Returns the parts of a Node whose change makes it worth asking the node itself. */
 export function fingerprintOf(seen: ObservedKubeNode | undefined): string {
   if (seen === undefined) return ''
   const { kube, etcdName, voter } = seen
   return [kube.createdMs, kube.ready, kube.readySinceMs, kube.version, kube.configHash, etcdName, voter].join(' ')
 }
 
-/** Clocks of nodes differ. Every time that a node tells is moved by the difference, so that it can be compared. */
+/** Converts a node's times to croft's clock, so that they can be compared. */
 function onOurClock(facts: NodeFacts, nowMs: number): NodeFacts {
   const byMs = facts.clockMs === 0 ? 0 : nowMs - facts.clockMs
   const move = (ms: number) => (ms === 0 ? 0 : ms + byMs)

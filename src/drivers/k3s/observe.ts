@@ -14,8 +14,8 @@ import { type ObservedKubeNode, optional, readNode } from './read-node.ts'
 import { openTries, tryNow } from './snapshot-tries.ts'
 
 /**
- * One look at a cluster. The API is asked a constant number of times, however many nodes there are; nodes are asked
- * over their shells only where something moves, is doubtful, or has not been asked for a long time.
+ * Observes a cluster. The number of API calls is constant, regardless of the nodes; a node is asked over its shell only
+ * if it changes, is in doubt, or was not asked for long.
  */
 export async function observeCluster(
   looker: ObserveContext,
@@ -86,7 +86,7 @@ async function askFurther(
   const nowMs = deps.clock.now()
   const marked = [...seen.values()].filter(({ kube }) => kube.work !== undefined).map(({ name }) => name)
   const missing = [...names].some((name) => !seen.has(name))
-  // While a rollout is due or under way, the newest snapshot decides whether it goes on.
+  // During a rollout the newest snapshot decides whether it continues.
   const versions = new Set([...seen.values()].map(({ kube }) => kube.version))
   const rolling = marked.length > 0 || versions.size > 1 || !versions.has(declaration.spec.version)
   const kept = memory.snapshots
@@ -100,7 +100,7 @@ async function askFurther(
   return { passwords, pods, snapshots: withLocal(memory, snapshots) }
 }
 
-/** Snapshots that a node has on its disk and K3s has not noted yet. */
+/** Adds snapshots on a node's disk that K3s has not listed yet. */
 function withLocal(memory: SessionMemory, snapshots: ObservedCluster['snapshots']): ObservedCluster['snapshots'] {
   const local = [...memory.facts].flatMap(([node, { facts }]) => facts.snapshots.map((one) => ({ ...one, node })))
   if (snapshots === 'unknown') return snapshots
@@ -113,7 +113,7 @@ function withLocal(memory: SessionMemory, snapshots: ObservedCluster['snapshots'
   ]
 }
 
-/** Snapshots that were asked for and did not come yet. */
+/** Returns requested snapshots that have not appeared yet. */
 function triesIn(
   { memory, deps }: ObserveContext,
   snapshots: ObservedCluster['snapshots'],
@@ -178,7 +178,7 @@ function nodeOf({ name }: { readonly name: string }): string {
   return nodeOfMember(name)
 }
 
-/** Those that count, by the address that others reach them at: the declared one, or the one of the Node. */
+/** Returns voters by the address that others use: the declared one, or the Node's. */
 function votersOf(
   declaration: ClusterDeclaration,
   members: readonly EtcdMember[] | 'unknown',
@@ -194,7 +194,7 @@ function votersOf(
   )
 }
 
-/** Servers run and none tells its members: a release that does not offer the list. K3s's own word is taken then. */
+/** Servers run and none reports its members: this release has no such list. Then K3s's annotations count. */
 function etcdIsMute(
   facts: readonly { readonly role?: string; readonly service: string; readonly etcd?: unknown }[],
 ): boolean {
@@ -214,7 +214,7 @@ interface ClusterAnswers {
   readonly slowEndpoint?: NonNullable<ObservedCluster['slowEndpoint']>
   readonly seen: ReadonlyMap<string, ObservedKubeNode>
   readonly answered: AnsweringNodes
-  /** Everybody who was asked. */
+  /** All nodes that were asked. */
   readonly asked: ReadonlySet<string>
 }
 
@@ -235,7 +235,7 @@ async function lookAround(
     return observeNodes(wanted, surroundings, memory, seen, deps.clock, signal)
   }
   if (secrets === undefined || !secrets.formed) {
-    // Nothing can answer as long as K3s runs nowhere: then no time is spent on waiting for it.
+    // While K3s runs nowhere no API can answer: do not wait for it.
     const answered = await ask(names, nobody)
     const running = [...answered].some((name) => {
       const service = memory.facts.get(name)?.facts.service
@@ -249,12 +249,12 @@ async function lookAround(
   const [asked, first] = await Promise.all([access.nodes(secrets, signal), ask(moving, nobody)])
   const seen = asked.api === 'yes' ? readNodes(asked.nodes) : nobody
   learnAddresses(access, declaration, seen)
-  // What was asked side by side with the API belongs to the Nodes of this very moment.
+  // Reports read in parallel with the API belong to the current Nodes.
   for (const name of first) refresh(memory, name, seen.get(name))
   const doubtful = [...names].filter((name) => !first.has(name) && !moving.includes(name))
   const servers = specsOf(declaration)
-  // A Node says Ready for most of a minute after its machine is gone. Before a server is taken down, the others must
-  // have answered now: one under work, or one without a Node, which is cured by a restart.
+  // A Node stays Ready for most of a minute after its machine is gone. Before a server is stopped, the others must
+  // answer now: one under work, or one without a Node, which a restart repairs.
   const working =
     [...seen.values()].some(({ kube }) => kube.work !== undefined) ||
     [...names].some((name) => servers.get(name)?.role === 'server' && !seen.has(name)) ||
@@ -269,7 +269,7 @@ async function lookAround(
   const answered = new Set([...first, ...second])
   if (tellsMembers(memory, answered, (name) => servers.has(name) || seen.has(name)) || asked.api !== 'yes')
     return { ...apiOf(asked), seen, answered, asked: all }
-  // A server on its way in or out changes the list, and cannot tell it itself: a learner does not answer.
+  // A joining or leaving server changes the list, and cannot report it: a learner does not answer.
   const moves = [...names].some(
     (name) =>
       (servers.get(name)?.role ?? seen.get(name)?.role) === 'server' &&
@@ -319,7 +319,7 @@ function refresh(memory: SessionMemory, name: string, seen: ObservedKubeNode | u
   if (known !== undefined) memory.facts.set(name, { ...known, fingerprint: fingerprintOf(seen) })
 }
 
-/** The list of members is kept while the Nodes show the same members; else a server is asked for it. */
+/** The list of members is cached while the Nodes show the same members. */
 function listIsStale(memory: SessionMemory, seen: ReadonlyMap<string, ObservedKubeNode>): boolean {
   const shown = [...seen.values()].flatMap(({ etcdName, voter }) =>
     etcdName === undefined || voter === 'not-a-member' ? [] : [etcdName],

@@ -6,7 +6,7 @@ import { NOWHERE, noteReadiness, type ObserveContext, type SessionMemory, specsO
 import { type ObservedKubeNode, optional } from './read-node.ts'
 import { steadyTime } from './steady-times.ts'
 
-/** Everything that was told about one node, put together: by its machine, by the API and by itself. */
+/** Merges the reports about one node: by its machine, by the API and by itself. */
 export function observedNode(
   context: ObserveContext,
   surroundings: ClusterSurroundings,
@@ -76,7 +76,7 @@ export function observedNode(
     role: spec?.role ?? facts?.role ?? seen?.role ?? 'agent',
     machine: {
       ...machine,
-      // No hypervisor tells of a box that was there before: that it answered says that it is on.
+      // A box has no hypervisor: if it answered, it is on.
       power: machine.power === 'unknown' && facts !== undefined ? 'on' : machine.power,
       ...optional('machineId', machineId),
       ...optional('busy', machine.busy ?? bootingOf(facts, kube)),
@@ -125,12 +125,12 @@ function runningHash(kube: KubeNode, facts: Facts | undefined): string | undefin
 
 function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
   const changedMs = kube?.work?.changedMs
-  // systemd tells whole seconds on some machines: what began in the same second began after our call.
+  // Some versions of systemd report whole seconds: a start in the same second came after our call.
   const sinceMs =
     changedMs !== undefined && facts.serviceSinceMs < changedMs && changedMs - facts.serviceSinceMs < 1000
       ? changedMs
       : facts.serviceSinceMs
-  // The file has been exchanged, and the old program still runs: its version is the Node's.
+  // The file was replaced and the old program still runs: the Node has its version.
   const old = facts.service === 'running' && changedMs !== undefined && sinceMs < changedMs
   const version = old ? kube?.version : facts.version
   return {

@@ -174,7 +174,7 @@ describe('restore', () => {
     await lab.until(allReady('s1 s2 s3'))
     const [after] = await listed()
     assert.deepEqual([after?.tokenHash, after?.tokenKept], [undefined, 'unknown'])
-    // What was noted of it before still holds.
+    // Its earlier notes still apply.
     assert.deepEqual(after && before && withKnownToken(after, [before]), { ...after, ...before })
   })
 
@@ -197,7 +197,7 @@ describe('restore', () => {
       lab.restart()
       const after = await lab.until(allReady('s1 s2 s3 a1'))
       assert.ok(after.members !== 'unknown' && after.members.length === 3)
-      // Twice: what a start writes must not keep the next one from starting.
+      // Twice: files of one start must not prevent the next one.
       for (const name of ['s1', 's2', 's3']) {
         await lab.perform({ verb: 'restart-k3s', node: name })
         await lab.clock.advanceTo(lab.clock.now() + 90_000)
@@ -508,7 +508,7 @@ describe('draining', () => {
     await lab.clock.advanceTo(lab.clock.now() + 60_000)
     await lab.perform({ verb: 'cordon', node: 'a1', purpose: 'upgrade', target: 'v', lane: 'object' })
     await lab.perform({ verb: 'drain', node: 'a1', lane: 'object' })
-    // What is free to go has time to go.
+    // Pods that may be evicted get the time for it.
     await lab.clock.advanceTo(lab.clock.now() + 60_000)
     const kubeOf = async () => {
       const kube = (await lab.look()).observed.nodes.find(({ name }) => name === 'a1')?.kube

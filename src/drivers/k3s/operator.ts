@@ -48,7 +48,7 @@ type PerformOperation = (operating: Operating) => Promise<Outcome>
 const nothing: PerformOperation = async () => DONE
 
 const STEPS: Readonly<Record<OperationVerb, PerformOperation>> = {
-  // The caller's: requests are in the store, which no driver knows.
+  // The caller does this: requests are in the store, which drivers do not know.
   hold: nothing,
   release: nothing,
   'stop-k3s': stopK3s,
@@ -85,7 +85,7 @@ const STEPS: Readonly<Record<OperationVerb, PerformOperation>> = {
 /** K3s is another process afterwards. */
 const STARTING: ReadonlySet<OperationVerb> = new Set(['restart-k3s', 'start-k3s', 'renew-certificates'])
 
-/** Does what people ask for by command. */
+/** Performs people's orders. */
 export function createOperator(
   declaration: ClusterDeclaration,
   deps: ClusterDeps,
@@ -144,7 +144,7 @@ async function recordOf({ vault }: ClusterDeps, cluster: string): Promise<Cluste
   }
 }
 
-/** What is kept already stays: the keys of the roots and older passwords are on no server. */
+/** Recorded values stay: no server has the roots' keys and older passwords. */
 function merged(there: ClusterSecrets, found: ClusterSecrets): ClusterSecrets {
   return {
     ...found,
@@ -155,7 +155,7 @@ function merged(there: ClusterSecrets, found: ClusterSecrets): ClusterSecrets {
 }
 
 function asStep({ node, lane, summary, awaits }: Step<'operation'>): Step<'cluster'> {
-  // Only the node and the lane of it are read by what both have in common.
+  // Both use only the node and its lane.
   return defined({ about: 'cluster', verb: 'restart-k3s', lane, summary, reason: '', awaits, sinceMs: 0, node })
 }
 
@@ -170,14 +170,14 @@ async function writeFiles(operating: Operating): Promise<Outcome> {
   const [node, { secrets }] = [specOf(operating), operating]
   if (node === undefined || secrets === undefined) return missing()
   if (node.role === 'agent') {
-    // The token that it came in with has gone since. With a new one it does not depend on its old certificate.
+    // Its join token is gone. With a new one it does not depend on its old certificate.
     const token = await bootstrapToken(operating, node.name, secrets)
     if (!(token instanceof Secret)) return token
-    // Its Node is Ready while it restarts, so that proves nothing of the token: this one goes when it expires.
+    // Its Node stays Ready during a restart, which proves nothing about the token: this one expires by itself.
     operating.memory.tokens.delete(node.name)
     return runVerb(operating, 'put', { files: await agentFiles(operating, node, token) })
   }
-  // Whom it is to join is seen now: after a restore only one server is there to be joined.
+  // Observe now which server it can join: after a restore there is only one.
   await observeCluster(operating, operating.surroundings, operating.signal)
   return runVerb(operating, 'put', { files: await serverFiles(operating, node, placeOf(operating, node), secrets) })
 }
@@ -190,7 +190,7 @@ async function takePassword({ secrets, deps, operation }: Operating): Promise<Ou
   return DONE
 }
 
-/** Written down before K3s gets it. One that an earlier run made may have reached K3s, so it stays the one. */
+/** Recorded before K3s gets it. A password of an earlier run may have reached K3s, so it stays. */
 async function makePassword({ secrets, deps }: Operating): Promise<Outcome> {
   if (secrets === undefined) return missing()
   if (secrets.pendingPassword === undefined)
@@ -198,7 +198,7 @@ async function makePassword({ secrets, deps }: Operating): Promise<Outcome> {
   return DONE
 }
 
-/** Asked again after a lost answer, K3s on that server already shows the new password and is not asked twice. */
+/** After a lost answer, if K3s on that server already shows the new password, it is not asked again. */
 async function rotateToken(operating: Operating): Promise<Outcome> {
   const { secrets, deps, surroundings, signal } = operating
   const made = secrets?.pendingPassword
@@ -236,7 +236,7 @@ async function deleteVanished(operating: Operating): Promise<Outcome> {
       const seen = readNode(node)
       if (seen === undefined || declared.has(seen.name)) continue
       const { name, kube } = seen
-      // Undeclared is not gone: an agent that lives stays where it is.
+      // An undeclared agent that is alive stays.
       if (kube.ready === 'yes' || reaches(operating, name)) continue
       const asked = await client.delete(`/api/v1/nodes/${segment(name)}`, `delete the Node ${name}`, {}, signal)
       const outcome = outcomeOfAsked(asked, 'is-success')
@@ -273,7 +273,7 @@ async function copyOver(operating: Operating): Promise<Outcome> {
   )
 }
 
-/** The first line of a configuration that a drill wrote: what is under it may be wiped. */
+/** The first line of a drill's configuration: data under it may be wiped. */
 const DRILL_MARK = '# croft drill\n'
 
 async function clearDrill(operating: Operating): Promise<Outcome> {

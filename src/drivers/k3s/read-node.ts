@@ -22,14 +22,14 @@ import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { KubeNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { K3S_MARKS, MARKS, readGivenUp, readLabelSet, readWork } from './marks.ts'
 
-/** What a Node object says, as far as it concerns the cluster's life. */
+/** The facts of a Node object that matter for the cluster's life. */
 export interface ObservedKubeNode {
   readonly name: string
   readonly role: NodeRole
   readonly kube: KubeNode
   /** Name of its etcd member. */
   readonly etcdName?: string
-  /** What the leader of etcd says about its member. */
+  /** The state of its member by etcd's leader. */
   readonly voter: 'voter' | 'learner' | 'unhealthy' | 'not-a-member' | 'unknown'
   readonly machineId?: string
   readonly architecture?: string
@@ -103,7 +103,7 @@ function splitAt(text: string, mark: string): readonly [string, string] {
 }
 
 function readyOf(condition: Foreign | undefined): YesNoUnknown {
-  // Unknown is what the control plane writes when the kubelet has fallen silent: it says that the node is away.
+  // The control plane sets Unknown when the kubelet is silent: the node is away.
   if (condition?.status === 'True') return 'yes'
   return condition?.status === 'False' || condition?.status === 'Unknown' ? 'no' : 'unknown'
 }
@@ -124,7 +124,7 @@ function voterOf(conditions: readonly Foreign[]): ObservedKubeNode['voter'] {
   }
 }
 
-/** A field that is there only when its value is: an absent field and one that is undefined are not the same to a type. */
+/** Returns a field only if it has a value: types distinguish absent from undefined. */
 export function optional<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: V })
 }
@@ -170,8 +170,8 @@ export function readFacts(value: unknown): NodeFacts | undefined {
 }
 
 /**
- * Which cluster the data on a disk is of: the hash of its CA as K3s computes it, of servers the CA's own file, of agents
- * their copy. Where both lie there and differ, two clusters were mixed.
+ * Returns the cluster of a disk's data: the hash of its CA as K3s computes it, on servers from the CA's own file, on
+ * agents from their copy. If both exist and differ, two clusters were mixed.
  */
 function dataIn(value: Foreign, clockMs: number): Pick<NodeFacts, 'data' | 'mixedCa' | 'away'> {
   const hashOf = (file: unknown) => {

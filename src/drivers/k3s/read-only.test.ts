@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allReady, driverLab } from './testing/lab.ts'
 
-/** What of a look's calls would have changed something: everything but reading and asking for facts. */
+/** Calls of an observation that would change something: all but reads. */
 const effects = (asked: readonly string[]) => asked.filter((call) => !/^GET |: facts$|: -s -- facts$/.test(call))
 
 test('[D-12] a look writes nothing: not to the vault, not to the API, not to a node, however far the cluster is', async () => {
@@ -25,12 +25,12 @@ test('[D-12] a look writes nothing: not to the vault, not to the API, not to a n
     await lab.clock.advanceTo(lab.clock.now() + 1000)
     if (done(observed) && decision.steps.length === 0) break
   }
-  // What looks once did by themselves is in the plan now.
+  // Effects that observations once had are steps of the plan now.
   for (const verb of ['record-first-server', 'note-formed', 'delete-join-token']) assert.ok(seen.has(verb), verb)
   assert.equal(lab.vault.kept.get('homelab')?.formed, true)
   const tokens = await lab.call('GET', '/api/v1/namespaces/kube-system/secrets')
   assert.doesNotMatch(String(tokens.body), /bootstrap-token-/)
-  // Also one that has lost the record, and finds the cluster running.
+  // Also for one that lost the record, and finds the cluster running.
   lab.vault.kept.clear()
   lab.restart()
   lab.asked.length = 0

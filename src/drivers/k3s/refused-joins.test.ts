@@ -1,4 +1,4 @@
-// A join that K3s itself refuses: tried twice, then said and tried now and then until a fact moves.
+// A join that K3s refuses: tried twice, then reported and retried rarely until a fact changes.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ObservedNode } from '../../model/observed-cluster.ts'

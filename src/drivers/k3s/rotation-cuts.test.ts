@@ -15,7 +15,7 @@ const well = (observed: ObservedCluster) =>
   observed.members.length === 3 &&
   observed.members.every(({ up, learner }) => up === 'yes' && !learner)
 
-/** Counts what changes something, and ends everything before or after the one with that number. */
+/** Counts changing calls, and fails everything before or after the one with this number. */
 function cutting(lab: DriverLab, at: number, side: 'before' | 'after') {
   let count = 0
   let dead = false

@@ -12,7 +12,7 @@ const votes = (count: number) => (observed: ObservedCluster) =>
   observed.members.length === count &&
   observed.members.every(({ learner, up }) => !learner && up === 'yes')
 
-/** Three servers that stand and are to get another release. */
+/** Three running servers with another declared release. */
 async function pinned(): Promise<DriverLab> {
   const lab = driverLab(NAMES)
   await lab.until((observed) => allReady(NAMES)(observed) && votes(3)(observed), 900)

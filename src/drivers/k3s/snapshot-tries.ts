@@ -6,21 +6,21 @@ import type { ClusterSnapshot, SnapshotTry } from '../../model/observed-cluster.
 export interface AskedSnapshot {
   readonly name: string
   readonly node: string
-  /** By the clock that never jumps. */
+  /** On the monotonic clock. */
   readonly atMs: number
   readonly before: NodeFacts
 }
 
 /** So far two readings of one moment may differ. */
 const SLACK_MS = 5_000
-/** Older tries say nothing that newer ones do not. */
+/** Older tries add nothing to newer ones. */
 const KEPT = 4
 
 export function withTry(tries: readonly AskedSnapshot[], one: AskedSnapshot): readonly AskedSnapshot[] {
   return [...tries, one].slice(-KEPT)
 }
 
-/** Tries that still count: none has brought a snapshot, and each server is as it was then. */
+/** Returns the tries that still count: no snapshot appeared, and each server is unchanged. */
 export function openTries(
   tries: readonly AskedSnapshot[],
   listed: readonly ClusterSnapshot[],
@@ -35,7 +35,7 @@ export function openTries(
   })
 }
 
-/** What became of a try. Its job is the last one of its name on that server. */
+/** Returns the result of a try. Its job is the last one of its name on that server. */
 export function tryNow(
   { name, node, atMs }: AskedSnapshot,
   facts: NodeFacts | undefined,

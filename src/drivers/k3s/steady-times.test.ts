@@ -27,7 +27,7 @@ for (const off of [HOUR, -HOUR, 87_600 * HOUR])
     const known: KnownTimes = new Map()
     assert.equal(ageOf(known, START - MINUTE, 0), MINUTE)
     assert.equal(ageOf(known, START - MINUTE, 2 * MINUTE, off), 3 * MINUTE)
-    // What comes about while it is wrong, by the right clock of a node, is as old as the look before at most.
+    // An event during a wrong clock, with a node's right time, is at most as old as the previous observation.
     const age = ageOf(known, START + 3 * MINUTE, 4 * MINUTE, off)
     assert.ok(age >= 0 && age <= 2 * MINUTE, String(age))
     assert.equal(ageOf(known, START + 3 * MINUTE, 24 * MINUTE, off), age + 20 * MINUTE)

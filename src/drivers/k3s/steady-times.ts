@@ -15,9 +15,9 @@ export type KnownTimes = Map<string, KnownTime>
 const SLACK_MS = 60_000
 
 /**
- * A time of a Node, so that its distance from now is its true age: what was Ready, or changed, a minute ago is not an
- * hour old because our wall clock was set, or because it is wrong. What came about between two looks of ours cannot be
- * older than the first of them. Only of what was there when we began is the wall clock believed.
+ * Returns a Node's time so that its distance from now is its true age, even if croft's wall clock was set or is wrong.
+ * A change between two observations cannot be older than the first one. Only for states from before croft's start does
+ * the wall clock decide.
  */
 export function steadyTime(known: KnownTimes, name: string, atMs: number, clock: Clock): number {
   const [nowMs, steadyMs] = [clock.now(), clock.monotonicMs()]

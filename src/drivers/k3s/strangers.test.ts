@@ -28,7 +28,7 @@ async function startEmpty(lab: DriverLab, name: string): Promise<void> {
   stopService(computer)
   await lab.clock.advanceTo(lab.clock.now() + 10_000)
   moveFolder(machine.files, DATA, '/unmounted')
-  // As it was written before croft gave a first server the way to the others.
+  // As before croft gave a first server the way to the others.
   const config = machine.files.text(CONFIG_FILE) ?? ''
   machine.files.write(CONFIG_FILE, Buffer.from(config.replace(/^"server": .*$/m, '"cluster-init": true')))
   startService(computer)

@@ -1,4 +1,4 @@
-// An upgrade that Git takes back while the new program is being fetched.
+// Git reverts an upgrade while the new program is being downloaded.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { switchOff, switchOn } from '../../../sim/metal/box.ts'

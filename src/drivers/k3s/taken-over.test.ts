@@ -79,11 +79,11 @@ describe('[D-04] a cluster that somebody made by hand', () => {
         assert.match([...holds].join('\n'), /disable: \[traefik\]/)
         assert.deepEqual(configs(lab, names), before)
         assert.equal(lab.world.k3s.clusters.size, 1)
-        // What was offered, written into Git, leaves nothing to say.
+        // With the offered lines in Git nothing is left to report.
         lab.spec = { ...lab.spec, version: OLDER, disable: ['traefik'] }
         const { decision } = await lab.look()
         assert.deepEqual([decision.steps, decision.holds, decision.refusals], [[], [], []])
-        // And by a person's word it is changed as declared.
+        // With a person's permission it is changed as declared.
         const told = {
           ...lab.spec,
           version: LAB_VERSION,

@@ -7,13 +7,13 @@ import { type KubernetesWay, ObservationFailed } from '../port.ts'
 /** A kind as manifests name it. */
 export type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
-/** One cluster's API, as far as reading and writing objects share it: the way there, and what kinds are called. */
+/** One cluster's API, shared by reads and writes of objects: its client, and the names of kinds. */
 export interface ClusterApi {
-  /** Undefined: the cluster does not stand yet. Throws ObservationFailed when it cannot be asked. */
+  /** Returns undefined before the cluster exists. Throws ObservationFailed if it does not answer. */
   open(signal: AbortSignal): Promise<KubernetesClient | undefined>
-  /** What was answered; undefined for what is not there. Throws ObservationFailed for everything else. */
+  /** Returns the answer, or undefined for a missing object. Throws ObservationFailed for everything else. */
   answered<T>(asked: Asked<T>): T | undefined
-  /** How the cluster calls a kind; undefined when it does not know it (yet). */
+  /** Returns the cluster's names for a kind; undefined if it does not know it (yet). */
   kindOf(client: KubernetesClient, sort: TypeMeta, signal: AbortSignal): Promise<KubeKind | undefined>
   /** The kind is no longer served: its definition was deleted. */
   forget(sort: TypeMeta): void
@@ -73,7 +73,7 @@ export function collectionPath(apiVersion: string, plural: string, namespace?: s
   return `${groupPath(apiVersion)}${space}/${segment(plural)}`
 }
 
-/** What a version of a group serves. */
+/** Returns the path of a group's version. */
 export function groupPath(apiVersion: string): string {
   return apiVersion.includes('/')
     ? `/apis/${apiVersion.split('/').map(segment).join('/')}`

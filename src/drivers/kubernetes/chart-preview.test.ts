@@ -86,7 +86,7 @@ const chart = (spec: object): Foreign => ({
 const step = (body: Foreign) =>
   ({ lane: 'object', write: { do: 'apply', path: '', body, as: 'croft' } }) as unknown as Step
 
-/** Every rendering has one object that names the version; what was asked for is noted. */
+/** Every rendering has one object with the version; requests are recorded. */
 function renderer(newPlaces: boolean, answer?: Rendering) {
   const asked: ChartRequest[] = []
   const charts: ChartRenderer = {

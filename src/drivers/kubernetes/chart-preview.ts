@@ -19,8 +19,8 @@ export interface ChartSurroundings {
 }
 
 /**
- * What the templates of a chart would make of its new declaration and made of the one that is on the cluster. Undefined:
- * it is no chart, or nothing of it changes that templates see.
+ * Compares the rendered templates of a chart's new declaration and of the live one. Undefined: it is no chart, or no
+ * input of its templates changes.
  */
 export async function chartPreview(
   { charts, clock, resolveSecret }: Pick<DriverDeps, 'charts' | 'clock' | 'resolveSecret'>,
@@ -42,7 +42,7 @@ export async function chartPreview(
   const next = { ...requestOf(object), ...more, upgrade: installed }
   const before = installed ? { ...requestOf(live), ...more, upgrade: true } : undefined
   if (before !== undefined && isSame(before, next)) return undefined
-  // From another place it is another chart, and what a cluster names is no place that Git has ever named.
+  // From another place it is another chart, and Git may never have named the place in the cluster.
   const former = before !== undefined && samePlace(before, next) ? before : undefined
   if (former === undefined && !charts.newPlaces)
     return notRendered('new-place', 'not rendered before it is in force: no cluster has this chart from there yet')
@@ -77,7 +77,7 @@ function isChart({ kind, apiVersion }: RenderedObject): boolean {
   return kind === 'HelmChart' && apiVersion === 'helm.cattle.io/v1'
 }
 
-/** What K3s' Helm controller reads of a HelmChart. */
+/** Returns the inputs that K3s's Helm controller reads from a HelmChart. */
 function requestOf(object: Foreign): Omit<ChartRequest, 'upgrade'> {
   const spec = recordOf(object.spec)
   const repo = textOf(spec.repo)

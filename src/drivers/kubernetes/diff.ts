@@ -52,7 +52,7 @@ export function fieldChanges(
     changes.push(...(entries.length > 0 ? entries : [{ path: shownPath(path), from, to, effect }]))
   }
 
-  // A map that the server keeps as one (a selector) has nothing below it in anybody's fields: it is one leaf.
+  // A map that the server treats as one (a selector) has no fields below it: it is one leaf.
   const walk = (to: unknown, from: unknown, tree: FieldTree, path: string, kept = false): void => {
     if (to === null || to === undefined) return
     if (isRecord(to)) {
@@ -96,13 +96,13 @@ export function fieldChanges(
 
   walk(declared, live, schema, '')
   if (!applied) changes.push(...given(mine, { wanted, empty }, live, declared.kind, lists))
-  // Another text was applied before, and nothing that can be seen differs: it is one of the values, or a key of them.
+  // Another text was applied before, and nothing visible differs: a value changed, or a key of one.
   if (!applied && changes.length === 0 && declared.kind === 'Secret' && declared.data !== undefined)
     return [{ path: 'data', from: '***', to: '***', effect: 'live', secret: true }]
   return changes
 }
 
-/** What would be named by a longer path is compared as one: a name may be as long as a document. */
+/** Reports whether a path is short enough: a name may be as long as a document. */
 function isShort(path: string, step: string): boolean {
   return path.length + step.length < LIMITS.fieldPathLength
 }
@@ -111,12 +111,12 @@ function under(path: string, step: string): string {
   return path === '' ? step : `${path}\n${step}`
 }
 
-/** Values of a Secret: never read, so only who keeps them tells whether they are the declared ones. */
+/** Values of a Secret: never read, so only their field manager shows whether they are the declared ones. */
 const HIDDEN = /^f:(?:data|stringData)(?:\n|$)/
 
 const VALUES = 'f:spec\nf:valuesContent'
 
-/** Which values of a chart are others; none where that cannot be told, and the text as a whole is shown. */
+/** Returns the changed values of a chart; none if unknown, and then the whole text is shown. */
 function valueChanges(declared: KubeObject, live: Foreign): readonly Change[] {
   const [from, to] = [live, declared as Foreign].map((one) => spreadValues(one).spec)
   if (!isRecord(from) || !isRecord(to) || !isRecord(from.valuesContent) || !isRecord(to.valuesContent)) return []
@@ -128,7 +128,7 @@ function valueChanges(declared: KubeObject, live: Foreign): readonly Change[] {
 function entryChanges(from: unknown, to: unknown): readonly Change[] {
   if (!Array.isArray(from) || !Array.isArray(to) || ![...from, ...to].every(isNamed)) return []
   const inner = previewChanges({ l: from }, { l: to }).map((one) => ({ ...one, path: one.path.slice(1) }))
-  // What the server filled in is not taken away by leaving it out.
+  // Omitting a server's default does not remove it.
   return inner.filter((one) => one.to !== undefined || one.path.endsWith('].name'))
 }
 
@@ -146,7 +146,7 @@ function given(
     if (changes.length >= LIMITS.objectChanges) break
     if (wanted.has(path) || empty.has(path) || isMarkField(path) || isBelow(path, wanted)) continue
     const from = valueAt(live, path, lists)
-    // What the field was about may be gone by itself; a list's own key goes with its entry.
+    // The field's subject may be gone already; a list's key goes with its entry.
     if (from === undefined) continue
     if (path.includes('\nk:')) {
       holdWanted ??= placesOf(wanted)
@@ -180,9 +180,9 @@ function valueAt(live: unknown, path: string, lists: Lists): unknown {
   return here
 }
 
-/** Ours is a field, or what it is in where the server does not look inside. */
+/** Reports whether a field is ours, or inside a leaf that the server treats as one. */
 function isOurs(path: string, mine: ReadonlySet<string>, holdMine: ReadonlySet<string>): boolean {
-  // A leaf of ours may be a map for the server: `limits: {}` is kept by what is in it.
+  // A leaf of ours may be a map for the server: the fields inside `limits: {}` own it.
   return mine.has(path) || holdMine.has(path) || isBelow(path, mine)
 }
 
@@ -199,7 +199,7 @@ function nameStep(entry: unknown): string | undefined {
   return isRecord(entry) && typeof entry.name === 'string' ? `k:${JSON.stringify({ name: entry.name })}` : undefined
 }
 
-/** Equal as the server sees it: what is empty may as well not be there, and a number may come back as text. */
+/** Compares as the server does: empty equals absent, and a number may return as text. */
 function same(a: unknown, b: unknown): boolean {
   if (isEmpty(a) && isEmpty(b)) return true
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => same(one, b[i]))
@@ -215,7 +215,7 @@ function isEmpty(value: unknown): boolean {
   return (Array.isArray(value) && value.length === 0) || (isRecord(value) && Object.keys(value).length === 0)
 }
 
-/** Fields that no server lets anybody change, by kind: only a new object can have another value. */
+/** Immutable fields by kind: only a new object can have another value. */
 const FIXED: Readonly<Record<string, RegExp>> = {
   Deployment: /^spec\.selector/,
   DaemonSet: /^spec\.selector/,

@@ -17,7 +17,7 @@ import { previewOf, send } from './writing.ts'
 /** Objects of the clusters that croft keeps. */
 export const kubernetesDriver: Driver = { name: 'kubernetes', rules, connect: openSession }
 
-/** The API of one cluster. What is ours is found by one call for each kind that is wanted. */
+/** The API of one cluster. Our objects are found by one call per wanted kind. */
 function openSession(connection: Connection, deps: DriverDeps): Session {
   const way = deps.kubernetes?.(connection)
   const api = clusterApi(way)

@@ -19,7 +19,7 @@ function kubeconfig(user: object): string {
   })
 }
 
-/** An API that knows one token, and notes who asked. */
+/** An API that accepts one token, and records the requests. */
 function world(text: string, more: Partial<ExistingTools> = {}) {
   const state = { accepts: 'first', asked: [] as string[], opened: 0, resolved: 0, silent: false }
   const wire: Wire = {

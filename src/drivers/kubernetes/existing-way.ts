@@ -27,7 +27,7 @@ export interface ExistingTools {
     readonly client?: { readonly certificatePem: string; readonly key: Secret }
     readonly proxy?: string
   }): Wire
-  /** As the pod that we are in. */
+  /** As croft's own pod. */
   openInside(): Promise<Wire | { readonly problem: string }>
   insideLogin(): Promise<KubernetesLogin | { readonly problem: string }>
   /** A file of this computer that a kubeconfig of this computer names. */
@@ -36,10 +36,10 @@ export interface ExistingTools {
   runProgram(program: CredentialProgram, signal: AbortSignal): Promise<Credential | { readonly problem: string }>
 }
 
-/** The way to the API of a cluster that croft does not run. */
+/** The connection to the API of a cluster that croft does not manage. */
 export function existingWay(cluster: ExistingCluster, tools: ExistingTools): KubernetesWay {
   let opened: { readonly client: KubernetesClient; answers: boolean } | undefined
-  /** Of the client certificate that we log in with; undefined where there is none. */
+  /** The client certificate of our login; undefined without one. */
   let certificatePem: string | undefined
 
   async function open(signal: AbortSignal): Promise<Wire | { readonly problem: string }> {
@@ -102,7 +102,7 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
       return { is: 'open', client }
     },
     others: { login },
-    // A new kubeconfig, a new token, a new address: everything is looked up again.
+    // A new kubeconfig, token or address may exist: look everything up again.
     lost: () => void forget(),
     close: forget,
   }
@@ -127,7 +127,7 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
   }
 }
 
-/** Until when a certificate holds; undefined for text that is none. */
+/** Returns when a certificate expires; undefined for other text. */
 function endOf(certificatePem: string): Date | undefined {
   try {
     return new Date(new X509Certificate(certificatePem).validTo)
@@ -162,7 +162,7 @@ async function loggedIn(
   }
 }
 
-/** The same for another program: a credential program is asked once, for a token that outlives one run. */
+/** The same for another program: asks a credential program once, for a token that outlives one run. */
 async function loginNow(
   { endpoint, caPem, login }: KubeconfigLogin,
   tools: ExistingTools,

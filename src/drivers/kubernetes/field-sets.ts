@@ -13,7 +13,7 @@ export function placesOf(paths: Iterable<string>): ReadonlySet<string> {
     if (nearest <= 0 || (nearest === last.length && path.startsWith(last))) continue
     last = path.slice(0, nearest)
     for (const place of [last, ...placesAbove(last)]) {
-      // What that one is in is there already.
+      // Its parents are in the set already.
       if (found.has(place)) break
       found.add(place)
     }
@@ -21,15 +21,15 @@ export function placesOf(paths: Iterable<string>): ReadonlySet<string> {
   return found
 }
 
-/** What a path is in, from the nearest to the farthest. */
+/** Yields the parents of a path, from the nearest. */
 export function* placesAbove(path: string): Generator<string> {
   for (let at = path.lastIndexOf('\n'); at > 0; at = path.lastIndexOf('\n', at - 1)) yield path.slice(0, at)
 }
 
-/** Finds entries of lists by steps like `k:{"name":"c"}` and `v:"x"`. Each list is gone through once for each way. */
+/** Finds entries of lists by steps like `k:{"name":"c"}` and `v:"x"`. Each list is read once per kind of step. */
 export interface Lists {
   entry(list: readonly unknown[], step: string): unknown
-  /** The step among these by which the server knows this entry. */
+  /** Returns the step among these that identifies this entry for the server. */
   stepOf(entry: unknown, steps: readonly string[]): string | undefined
 }
 
@@ -89,10 +89,10 @@ function keyIn(step: string): Readonly<Record<string, unknown>> | undefined {
   return key !== undefined && Object.keys(key).length > 0 ? key : undefined
 }
 
-/** By what an entry is known; undefined: it has no such names. */
+/** Returns an entry's identity by these names; undefined if it lacks one. */
 function keyOf(entry: unknown, names: readonly string[]): string | undefined {
   if (!isRecord(entry)) return undefined
-  // A port without a protocol is one of TCP: the server fills it in, a person leaves it out.
+  // A port without a protocol is TCP: the server adds it, a person omits it.
   const values = names.map((name) => entry[name] ?? (name === 'protocol' ? 'TCP' : undefined))
   return values.every((one) => ['string', 'number', 'boolean'].includes(typeof one))
     ? JSON.stringify(values)

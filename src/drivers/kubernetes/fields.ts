@@ -7,16 +7,16 @@ export type FieldTree = Foreign
 
 export const MANAGER = 'croft'
 
-/** As whom a keeper is put to rest before it goes: what we apply to it as ourselves stays as it is. */
+/** The field manager that suspends a keeper before its deletion: what croft applies to it as itself stays. */
 export const REST_MANAGER = `${MANAGER}-rest`
 
-/** What we keep of an object, by its own account; undefined when it says nothing about us. */
+/** Returns our fields of an object, by its managedFields; undefined without an entry of ours. */
 export function ownedBy(object: Foreign, manager: string): FieldTree | undefined {
   const entry = entriesOf(object).find((one) => one.manager === manager && one.operation === 'Apply')
   return entry === undefined || !isRecord(entry.fieldsV1) ? undefined : entry.fieldsV1
 }
 
-/** What those keep of an object whose names are meant, however they wrote it. */
+/** Returns the fields of matching managers, with any operation. */
 export function fieldsKeptBy(object: Foreign, isMeant: (manager: string) => boolean): FieldTree {
   const all = emptyTree()
   for (const { manager, fieldsV1 } of entriesOf(object))
@@ -24,13 +24,13 @@ export function fieldsKeptBy(object: Foreign, isMeant: (manager: string) => bool
   return all
 }
 
-/** Who keeps which fields; status is its controller's and no question of ours. */
+/** Returns the field managers' entries, without status, which belongs to its controller. */
 export function entriesOf(object: Foreign): readonly Foreign[] {
   const metadata = isRecord(object.metadata) ? object.metadata : {}
   return recordsOf(metadata.managedFields).filter((entry) => entry.subresource !== 'status')
 }
 
-/** Every field that anybody keeps: tells how the server takes each list apart. */
+/** Returns all owned fields: they show how the server identifies entries of each list. */
 export function allFields(object: Foreign): FieldTree {
   const all = emptyTree()
   for (const { fieldsV1 } of entriesOf(object)) if (isRecord(fieldsV1)) join(all, fieldsV1, 0)
@@ -39,7 +39,7 @@ export function allFields(object: Foreign): FieldTree {
 
 type FieldNames = Record<string, unknown>
 
-/** Without a prototype: names are the cluster's. */
+/** Without a prototype, since the names come from the cluster. */
 function emptyTree(): FieldNames {
   return Object.create(null) as FieldNames
 }
@@ -62,7 +62,7 @@ function join(into: FieldNames, tree: FieldTree, depth: number): void {
   }
 }
 
-/** The single fields of a tree, as texts of steps. What would be named by too long a path counts as one. */
+/** Returns the leaves of a tree as texts of steps. A leaf with too long a path counts as one with its parent. */
 export function leavesOf(tree: FieldTree | undefined): ReadonlySet<string> {
   const found = new Set<string>()
   const walk = (value: unknown, path: string) => {

@@ -23,7 +23,7 @@ const handed = wanted(MAP, { handover: { to: 'argocd', by: APPLICATION } })
 const both = [manager('croft', DATA), manager('argocd-controller', DATA)]
 const released = onlyMark(resource(handed), handed) as unknown as Foreign
 
-/** Ours again, and still marked as the other's: taking back was stopped in the middle. */
+/** Ours again, but still marked as the other's: taking it back was interrupted. */
 function halfBack(managers: readonly object[]): Foreign {
   const object = marked(resource(wanted()), wanted(), { keptBy: KEPT_BY })
   return { ...object, metadata: { ...object.metadata, managedFields: managers } }
@@ -57,7 +57,7 @@ test('[A52] giving up is one apply of nothing but our mark, and is never forced'
 
 test('[R22] while the other is at it nothing is written, though the two say different things and force is set', () => {
   const forced = { ...handed, force: true as const }
-  // The other has forced its own value: the field is no longer ours.
+  // The other has forced its value: the field is no longer ours.
   const theirs = applied(forced, [manager('croft', {}), manager('argocd-controller', DATA)], { data: { a: '2' } })
   const look = { object: theirs, keeper: { ...SYNCED, synced: false } }
   assert.deepEqual(rules.diff(resource(forced), seen(look)), [])

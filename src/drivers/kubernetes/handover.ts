@@ -5,7 +5,7 @@ import type { WantedObject } from '../../model/kube-object.ts'
 import { entriesOf, leavesOf, MANAGER, ownedBy, REST_MANAGER, shownPath } from './fields.ts'
 import { appliedHash, isMarkField, type KeeperDetails, keeperOf, markOf, type ObjectDetails } from './marks.ts'
 
-/** Whose an object is and what becomes of that next. There is one owner at any time. */
+/** An object's keeper and the next step. There is one keeper at any time. */
 export type HandoverStep =
   /** croft keeps it: no handover is declared, or the new keeper is not there yet. */
   | { readonly do: 'keep'; readonly message?: string }
@@ -26,13 +26,13 @@ const AGENTS: Readonly<Record<string, readonly string[]>> = {
   flux: ['kustomize-controller', 'helm-controller'],
 }
 
-/** From what is declared and seen to the next step. Pure. */
+/** Returns the next step from declaration and observation. Pure. */
 export function handoverStep(wanted: WantedObject, look: ObjectDetails): HandoverStep {
   const { keptBy, applied } = markOf(look.object) ?? {}
   const meant = keeperOf(wanted)
   if (keptBy !== undefined && keptBy === meant) return { do: 'watch' }
   if (keptBy !== undefined) {
-    // Taken back, or given to yet another: first it must be ours again, and the former owner gone.
+    // Taken back, or given to another keeper: first it must be ours again, and the former keeper gone.
     if (look.keeper?.there === true)
       return { do: 'await', message: `${shownKeeper(keptBy)} still keeps it and goes first` }
     const managers = (AGENTS[keptBy.split(' ')[0] ?? ''] ?? []).filter(
@@ -56,7 +56,7 @@ export function handoverStep(wanted: WantedObject, look: ObjectDetails): Handove
   return { do: 'release' }
 }
 
-/** `argocd (Application.argoproj.io/argocd/cilium)`, of the mark that says the same for programs. */
+/** Formats a mark for people: `argocd (Application.argoproj.io/argocd/cilium)`. */
 function shownKeeper(mark: string): string {
   const [to = '', , id = ''] = mark.split(' ')
   return `${to} (${id})`
@@ -125,7 +125,7 @@ export function trackedBy(object: Foreign): string | undefined {
   return undefined
 }
 
-/** What an Application, HelmRelease or Kustomization shows. Undefined: it is not there. */
+/** Returns the state of an Application, HelmRelease or Kustomization. Undefined: it is missing. */
 export function keeperLook(object: Foreign | undefined): KeeperDetails {
   if (object === undefined) return { there: false, synced: false, healthy: false, message: 'it is not there' }
   if (object.kind === 'Application') {
@@ -133,7 +133,7 @@ export function keeperLook(object: Foreign | undefined): KeeperDetails {
       textOf(at(object, 'status', 'sync', 'status')),
       textOf(at(object, 'status', 'health', 'status')),
     ]
-    // Argo CD says what is wrong with an Application in conditions that are there only as long as it is.
+    // Argo CD reports an Application's errors in conditions that exist only during the error.
     const trouble = recordsOf(at(object, 'status', 'conditions')).flatMap(({ type, message }) =>
       typeof type === 'string' && type.endsWith('Error') ? [`${type}: ${textOf(message) ?? ''}`] : [],
     )

@@ -20,7 +20,7 @@ const DEFINITIONS = 'croft.dev/definitions'
 
 const MARKS = [UID_LABEL, OWNER, ESTATE, DELETION, APPLIED, KEPT_BY, FORMER_JOB, DEFINITIONS] as const
 
-/** Metadata of a merge patch that takes the mark off. */
+/** The metadata of a merge patch that removes the mark. */
 export const NO_MARK = {
   labels: { [UID_LABEL]: null },
   annotations: Object.fromEntries(
@@ -29,13 +29,13 @@ export const NO_MARK = {
 } as const
 
 export interface ObjectMark extends Mark {
-  /** Hash of what was declared when we last wrote it. */
+  /** Hash of the declaration at our last write. */
   readonly applied?: string
-  /** Who keeps it since we gave it away: `argocd argoproj.io/v1alpha1 Application/argocd/cilium`. */
+  /** Its keeper since the handover: `argocd argoproj.io/v1alpha1 Application/argocd/cilium`. */
   readonly keptBy?: string
-  /** Of a HelmChart: the job that had installed it when we last changed it, and that says nothing of the change. */
+  /** For a HelmChart: the job of its previous installation, which says nothing about the change. */
   readonly formerJob?: string
-  /** Of a HelmChart: a person said that its definitions go with it, and everything of their kinds. */
+  /** For a HelmChart: a person permits its definitions to be deleted with it, and all objects of their kinds. */
   readonly definitions?: 'Delete'
 }
 
@@ -65,7 +65,7 @@ export function appliedHash({ object }: WantedObject): string {
   return createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 12)
 }
 
-/** The object with our mark on it, as it is applied. `keptBy`: it still has to be taken back from there. */
+/** Returns the object with our mark, as it is applied. `keptBy`: it must still be taken back from there. */
 export function marked(
   { uid, key, estate }: Resource,
   wanted: WantedObject,
@@ -78,7 +78,7 @@ export function marked(
   })
 }
 
-/** Nothing but our mark: applied in place of the object it gives up every field that we kept. */
+/** Our mark alone: applied in place of the object it releases all our fields. */
 export function onlyMark({ uid, key, estate }: Resource, wanted: WantedObject): KubeObject {
   return withMark(nameOnly(wanted.object), uid, key, estate, {
     [DELETION]: 'Orphan',
@@ -141,18 +141,18 @@ export function keptByOf(text: string | undefined): KubeObject | undefined {
   return { apiVersion, kind, metadata: { name, ...defined({ namespace }) } }
 }
 
-/** What a look brings of one object. Values of Secrets are never in it. */
+/** A close look at one object. Never contains values of Secrets. */
 export interface ObjectDetails {
   readonly object: Foreign
-  /** What the expression of its add-on answered about this object. */
+  /** The answer of its add-on's expression about this object. */
   readonly answered?: { readonly expression: string; readonly answer: ExpressionAnswer }
   /** Keys of a Secret whose values are not the declared ones. */
   readonly secretsDiffer?: readonly string[]
-  /** What the one shows by whom the object is or will be kept. */
+  /** The state of its current or future keeper. */
   readonly keeper?: KeeperDetails
-  /** Of a HelmChart: the job that installs it, and what became of it. */
+  /** For a HelmChart: its installing job, and the result. */
   readonly install?: InstallDetails
-  /** Of a release of the person's own Helm: its newest revision. */
+  /** For a release of the local Helm: its newest revision. */
   readonly release?: ReleaseDetails
   /** For a HelmChart that is no longer declared: definitions that its release deletes, with all their objects. */
   readonly definitions?: readonly string[]
@@ -162,14 +162,14 @@ export interface ReleaseDetails
   extends Pick<ReleaseRecord, 'revision' | 'status' | 'description' | 'sinceMs' | 'chart'> {
   /** It is pending for longer than any Helm run takes. */
   readonly stuck: boolean
-  /** Values that may be shown; undefined: which of them are secret is not known now. */
+  /** Printable values; undefined if it is unknown which ones are secret. */
   readonly values: Foreign | undefined
   /** Paths of secret values that are others. */
   readonly secretsDiffer: readonly string[]
   readonly drift: readonly Change[]
-  /** What holds data and goes when Helm takes the release away. */
+  /** Objects with data that Helm's uninstallation deletes. */
   readonly holding: readonly string[]
-  /** Its manifest cannot be read: that `holding`, `drift` and `workloads` are empty says nothing. */
+  /** Its manifest is unreadable: empty `holding`, `drift` and `workloads` prove nothing. */
   readonly unread?: true
   readonly workloads: readonly ChartWorkload[]
   /** The Secret of this revision, and its resourceVersion. */
@@ -180,11 +180,11 @@ export interface InstallDetails {
   readonly state: 'running' | 'complete' | 'failed'
   /** Its uid: a chart that changes gets a new job. */
   readonly job: string
-  /** How often it was tried and failed so far. */
+  /** How often it has failed so far. */
   readonly failures: number
-  /** What it left behind when it last failed. */
+  /** Its last error output. */
   readonly said?: string
-  /** What the release brought to run, and how each of it is. */
+  /** The release's workloads and their state. */
   readonly workloads: readonly ChartWorkload[]
 }
 

@@ -22,7 +22,7 @@ export function previewChanges(before: Foreign | undefined, after: Foreign): rea
   const walk = (from: unknown, to: unknown, path: string) => {
     if (ITS_OWN.has(path) || NAMES.has(path) || isMarkName(path)) return
     if (isNothing(from) !== isNothing(to) && isEmpty(from) && isEmpty(to)) {
-      // `podSelector: {}` means every pod: what is empty may say a lot.
+      // An empty value may matter: `podSelector: {}` means every pod.
       changes.push({ path, from, to, effect: 'live' })
       return
     }
@@ -38,7 +38,7 @@ export function previewChanges(before: Foreign | undefined, after: Foreign): rea
       const keys = new Set([...old.keys(), ...next.keys()])
       if (isLong(path, keys)) return whole(from, to, path)
       for (const key of keys) {
-        // In a list of arguments the one before may say that this one is secret: alone it would not show.
+        // In a list of arguments the previous one may announce a secret, which this one alone would not show.
         const before = String(Number(key) - 1)
         if (announcesSecret(old.get(before)) || announcesSecret(next.get(before))) {
           if (old.get(key) !== next.get(key))
@@ -49,7 +49,7 @@ export function previewChanges(before: Foreign | undefined, after: Foreign): rea
     }
     if (from !== to && changes.length < LIMITS.objectChanges) changes.push({ path, from, to, effect: 'live' })
   }
-  /** What would be named by too long a path is compared as one: a name may be as long as a document. */
+  /** A field with too long a path is compared as a whole: a name may be as long as a document. */
   const whole = (from: unknown, to: unknown, path: string) => {
     if (!isDeepStrictEqual(from, to)) changes.push({ path, from, to, effect: 'live' })
   }

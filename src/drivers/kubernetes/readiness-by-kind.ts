@@ -3,7 +3,7 @@ import type { Readiness } from '../../model/rules.ts'
 import { markOf, type ObjectDetails } from './marks.ts'
 import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness-words.ts'
 
-/** What it means for objects of a kind to be ready; undefined for kinds that say it by their conditions. */
+/** Returns the readiness by kind; undefined for kinds that report it in their conditions. */
 export function readinessByKind(look: ObjectDetails): Readiness | undefined {
   const { object } = look
   const ofKind =
@@ -28,7 +28,7 @@ const BY_KIND: Readonly<Record<string, (object: Foreign, look: ObjectDetails) =>
   Application: application,
 }
 
-/** Flux says nothing until it has looked for the first time; until then nothing is known to work. */
+/** Flux reports nothing before its first check; until then nothing is known to work. */
 function ofFlux(object: Foreign): Readiness | undefined {
   const looksAtNothing = object.kind === 'HelmRepository' && at(object, 'spec', 'type') === 'oci'
   return looksAtNothing ? undefined : condition(object, 'Ready')
@@ -91,13 +91,13 @@ function counted(object: Foreign, wanted: number, names: readonly string[]): Rea
   return here(`${wanted} of ${wanted} are ready`)
 }
 
-/** Old pods that have not gone yet. */
+/** Old pods still exist. */
 function leftOver(object: Foreign, wanted: number): Readiness | undefined {
   const there = numberAt(object, 'status', 'replicas') ?? wanted
   return there > wanted ? waits('ExtraPods', `${there - wanted} more than ${wanted} have still to go`) : undefined
 }
 
-/** A job is waited for to its end, because what needs it needs what it does. */
+/** A job is awaited to its end, since its dependents need its result. */
 function job(object: Foreign): Readiness {
   const conditions = conditionsOf(object)
   if (conditions.some(isTrue('Complete'))) return here('it is complete')

@@ -5,7 +5,7 @@ import { celProblem, holds } from '../../lib/cel.ts'
 import type { ObjectDetails } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
 
-/* The rules are those of kstatus, row by row; where ours are stricter or milder, the row says so. */
+/* The rules of kstatus, row by row; a row says if ours are stricter or milder. */
 
 const INSTALL = { failures: 0, workloads: [] }
 const workload = (status: 'Current' | 'InProgress' | 'Failed') => ({

@@ -5,8 +5,8 @@ import { readinessByKind } from './readiness-by-kind.ts'
 import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness-words.ts'
 
 /**
- * Has an object come to rest as it should be? By what every object may say of itself, then by its kind, then by its
- * condition Ready, then by what the person wrote.
+ * Reports whether an object is ready: by the generic conditions, then by its kind, then by its condition Ready, then by
+ * the person's expression.
  */
 export function objectReadiness(look: ObjectDetails, expression?: string): Readiness {
   const { object } = look
@@ -28,7 +28,7 @@ function terminating(object: Foreign): Readiness | undefined {
   return { ready: false, reason: 'Terminating', message: 'it is being deleted', status: 'Terminating' }
 }
 
-/** Its controller has not yet seen what was written. */
+/** Its controller has not seen the last write yet. */
 function stale(object: Foreign): Readiness | undefined {
   const [generation, observed] = [
     numberAt(object, 'metadata', 'generation'),
@@ -38,7 +38,7 @@ function stale(object: Foreign): Readiness | undefined {
   return waits('NotObserved', `its controller has seen generation ${observed} of ${generation}`)
 }
 
-/** The two conditions by which any controller may say that it is at work, or that it cannot go on. */
+/** The two generic conditions: a controller is working, or has stalled. */
 function ownWords(object: Foreign): Readiness | undefined {
   const conditions = conditionsOf(object)
   const stalled = conditions.find(isTrue('Stalled'))

@@ -19,12 +19,12 @@ import { keptByOf, markOf, type ObjectDetails, UID_LABEL } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
 import { definitionsOf, readReleases } from './releases.ts'
 
-/** More missing objects of one kind than this are looked for in one list rather than one by one. */
+/** Above this number of missing objects of a kind, one list replaces single reads. */
 const FEW = 3
 
 /** Reads whole kinds of objects in one pass; what several of them need is asked for once. */
 export interface ObjectReader {
-  /** Everything of ours of that kind, and what is wanted and there. Undefined: the cluster does not serve it. */
+  /** Returns all our objects of that kind, and the wanted ones that exist. Undefined: the cluster does not serve it. */
   readList(
     client: KubernetesClient,
     sort: TypeMeta,
@@ -42,7 +42,7 @@ export function createReader(
   const cluster = clusterName(connection)
   const keepers = new Map<string, Foreign | undefined>()
 
-  /** What carries our label, and what is declared without it: something of that name may be there that is not ours. */
+  /** Returns objects with our label, and declared ones without it: a foreign object may have that name. */
   async function found(
     client: KubernetesClient,
     sort: TypeMeta,
@@ -112,7 +112,7 @@ export function createReader(
     })
   }
 
-  /** The one by whom it is or will be kept; each is read once in a pass. */
+  /** Returns its current or future keeper; each is read once per pass. */
   async function keeperOfObject(
     client: KubernetesClient,
     one: WantedObject | undefined,
@@ -144,7 +144,7 @@ export function createReader(
   return { readList }
 }
 
-/** The looks with what the expressions of their add-ons say, of those objects that are ready by everything else. */
+/** Adds the results of the add-ons' expressions, for objects that are otherwise ready. */
 async function answeredBy(
   looks: readonly { readonly one: WantedObject | undefined; readonly look: ObjectDetails }[],
   { expressions }: Pick<DriverDeps, 'expressions'>,
@@ -162,7 +162,7 @@ async function answeredBy(
   return looks.map(({ look }) => ({ ...look, ...defined({ answered: byLook.get(look) }) }))
 }
 
-/** An object's name in its list, as the cluster has it: what is in no namespace there has none here. */
+/** Returns an object's name in its list, as the cluster has it: without a namespace if it is cluster-scoped. */
 function idOf(object: Foreign, sort: TypeMeta, kind: KubeKind): string {
   const metadata = recordOf(object.metadata)
   const name = textOf(metadata.name) ?? ''
@@ -180,7 +180,7 @@ function scoped(object: KubeObject, kind: KubeKind): KubeObject {
   return { ...object, metadata: metadata as KubeObject['metadata'] }
 }
 
-/** Of a Secret only its keys are kept: its values are compared where they are read and go no further. */
+/** Keeps only a Secret's keys: its values are compared where they are read and stay there. */
 export function withoutValues(object: Foreign): Foreign {
   if (object.kind !== 'Secret') return object
   const { data: _data, stringData: _string, ...rest } = object

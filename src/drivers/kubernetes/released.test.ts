@@ -8,7 +8,7 @@ const MORE = { 'f:data': { 'f:a': {}, 'f:b': {} } }
 const COPY = { ...DATA, 'f:metadata': { 'f:labels': { 'f:croft.dev/uid': {} } } }
 const OTHER = { 'f:data': { 'f:b': {} } }
 
-/** What becomes of an object that left its add-on. */
+/** The result for an object that left its add-on. */
 const CASES: readonly [string, readonly object[], 'goes' | 'is released' | 'is held', Foreign?][] = [
   ['nobody else keeps it', [manager('croft', DATA)], 'goes'],
   ['Flux applies all of it', [manager('croft', DATA), manager('kustomize-controller', DATA)], 'is released'],

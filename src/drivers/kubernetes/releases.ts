@@ -5,14 +5,14 @@ import type { ChartWorkload, InstallDetails } from './marks.ts'
 import { readinessByKind } from './readiness-by-kind.ts'
 import { numberAt, waits } from './readiness-words.ts'
 
-/* What Helm made of charts, as the objects in the cluster say themselves: it marks everything that is part of a release. */
+/* What Helm created from charts: it labels everything in a release. */
 
 const CHART_LABEL = 'helmcharts.helm.cattle.io/chart'
 const OF_HELM = { labelSelector: 'app.kubernetes.io/managed-by=Helm' }
 
-/** Each release by its name and namespace. */
+/** Releases by name and namespace. */
 export interface Releases {
-  /** What became of the chart, by its job and by what the release runs. */
+  /** Returns the result of the chart, from its job and the release's workloads. */
   install(chart: Foreign): InstallDetails | undefined
 }
 
@@ -27,7 +27,7 @@ export async function readReleases(client: KubernetesClient, api: ClusterApi, si
     list('apps/v1', 'daemonsets', OF_HELM),
     list('v1', 'nodes', {}),
   ])
-  // A job starts its container again by itself and counts no failure of it: how often it failed only its pod knows.
+  // A job restarts its container by itself and counts no failure: only its pod shows how often it failed.
   const goesOn = jobs.some((job) => installOf(job).state === 'running')
   const pods = goesOn ? await list('v1', 'pods', { labelSelector: CHART_LABEL }) : []
   const away = nodes.filter((node) => !isReady(node)).length
@@ -40,7 +40,7 @@ export async function readReleases(client: KubernetesClient, api: ClusterApi, si
     releaseOf,
   )
   const installs = new Map(
-    // One that takes a chart away says nothing about what is installed.
+    // A job that uninstalls a chart says nothing about what is installed.
     jobs
       .filter((job) => !(objectName(job) ?? '').startsWith('helm-delete-'))
       .map((job) => [
@@ -90,7 +90,7 @@ function releaseOf(object: Foreign): string {
   return `${annotations.get('meta.helm.sh/release-namespace') ?? ''}/${annotations.get('meta.helm.sh/release-name') ?? ''}`
 }
 
-/** How a workload of a release is. */
+/** Returns the state of a release's workload. */
 export function workloadOf(object: Foreign, nodesAway: number): ChartWorkload {
   const what = `${textOf(object.kind) ?? ''} ${textOf(at(object, 'metadata', 'namespace')) ?? ''}/${objectName(object) ?? ''}`
   const found = readinessByKind({ object }) ?? waits('Unknown', 'not known yet')
@@ -114,7 +114,7 @@ function installOf(object: Foreign): Omit<InstallDetails, 'workloads'> {
   return { state: ends.some(({ type }) => type === 'Failed') ? 'failed' : 'running', job, failures }
 }
 
-/** With what the pods of a job tell: how often its container ended, and with what. Pure. */
+/** Adds the reports of a job's pods: how often its container failed, and why. Pure. */
 function withPods(
   install: Omit<InstallDetails, 'workloads'>,
   pods: readonly Foreign[],

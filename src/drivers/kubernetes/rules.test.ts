@@ -203,7 +203,7 @@ test('conflicts name the field and its keeper; a webhook that is not up yet is n
     connectionWide: true,
   })
   assert.deepEqual([hook.meaning, hook.connectionWide], ['waiting', undefined])
-  // As kube-apiserver 1.34 answers it: the object is wrong, the server is well, and others go on.
+  // kube-apiserver 1.34 answers so: the object is wrong, the server is fine, and others continue.
   const typed = 'failed to create typed patch object (n/m; /v1, Kind=ConfigMap): .immutable: expected boolean'
   const wrong = refusalOfWrite(500, { message: typed }, 'apply it', { ...known, connectionWide: true })
   assert.deepEqual([wrong.meaning, wrong.connectionWide], ['stalled', undefined])

@@ -167,7 +167,7 @@ function isReleaseSeen({ list }: ObservedResource): boolean {
   return list === objectList(RELEASE)
 }
 
-/** An object that is there and does not carry our mark. */
+/** An existing object without our mark. */
 function foreign(resource: Resource, wanted: WantedObject, live: Foreign): readonly Change[] {
   // A namespace is only a place: use it, no matter who created it.
   if (wanted.object.kind === 'Namespace' && wanted.adopt !== true) return []
@@ -191,7 +191,7 @@ function markChanges(resource: Resource, wanted: WantedObject, mark: ObjectMark)
   return changes
 }
 
-/** Two directories that both want it: the one that has it keeps it. */
+/** Two directories want the same object: the current owner keeps it. */
 function otherEstate({ key }: Resource, wanted: WantedObject, { owner, estate }: ObjectMark): Change {
   const message = `${objectId(wanted.object)} belongs to ${owner} of another estate (${estate})`
   const allow = 'choose another name, or take it out of the other directory first'
@@ -215,7 +215,7 @@ function runAgain({ hook }: WantedObject, { object }: ObjectDetails): readonly C
   return from === hook?.run ? [] : [{ path: HOOK, from, to: hook?.run, effect: 'live', own: true }]
 }
 
-/** A chart that changes is installed by a new job: what became of the old one says nothing of the change. */
+/** A changed chart is installed by a new job: the old one's result says nothing about the change. */
 function formerJob({ install }: ObjectDetails, changes: readonly Change[]): Pick<ObjectMark, 'formerJob'> {
   if (install === undefined || !changes.some(({ path }) => path.startsWith('spec'))) return {}
   return { formerJob: install.job }
@@ -223,7 +223,7 @@ function formerJob({ install }: ObjectDetails, changes: readonly Change[]): Pick
 
 const RESTING = 'spec.suspend'
 
-/** A keeper that we put to rest on its way out, and that stayed after all. */
+/** A keeper that croft suspended before its deletion, and that is declared again. */
 function resting(live: Foreign): readonly Change[] {
   if (ownedBy(live, REST_MANAGER) === undefined) return []
   return [{ path: RESTING, from: at(live, 'spec', 'suspend'), to: undefined, effect: 'live' }]

@@ -9,10 +9,10 @@ import { lookOf, marked, markOf, NO_MARK, nameOnly, type ObjectMark, onlyMark } 
 
 /* Every call to a cluster, as data. */
 
-/** Tells K3s' Helm controller to leave a chart alone. */
+/** Makes K3s's Helm controller ignore a chart. */
 const UNMANAGED = 'helmcharts.helm.cattle.io/unmanaged'
 
-/** Makes or changes the object: what is declared, with our mark. */
+/** Creates or changes the object: as declared, with our mark. */
 export function applyStep(
   verb: 'create' | 'configure',
   resource: Resource,
@@ -24,7 +24,7 @@ export function applyStep(
   return withSecrets(wanted, patch(verb, `apply ${objectId(wanted.object)}`, wanted, body, how))
 }
 
-/** Nothing but our mark is applied: what we kept and another keeps too stays as it is, and is the other's. */
+/** Applies only our mark: fields that another manager also owns stay, and are the other's. */
 export function releaseStep(resource: Resource, wanted: WantedObject): Step {
   const { object, handover } = wanted
   const bare = onlyMark(resource, wanted)
@@ -35,8 +35,8 @@ export function releaseStep(resource: Resource, wanted: WantedObject): Step {
 }
 
 /**
- * First every field is ours again, then the names of those who are gone are taken off, and only then the mark says so:
- * stopped anywhere in between, the object still says whose it was and the rest is done later.
+ * First croft owns every field again, then the former managers are removed, and only then the mark changes: after any
+ * interruption the object still names its keeper, and the rest follows later.
  */
 export function takeBackSteps(
   resource: Resource,
@@ -57,12 +57,12 @@ export function takeBackSteps(
   ]
 }
 
-/** A keeper that was put to rest on its way out and is declared after all. */
+/** Resumes a keeper that was suspended before its deletion and is declared again. */
 export function wakeStep(wanted: WantedObject): Step {
   return patch('configure', `wake ${objectId(wanted.object)}`, wanted, nameOnly(wanted.object), { as: REST_MANAGER })
 }
 
-/** Deleting a keeper must not take what it kept with it: where that is its habit, it is put to rest first. */
+/** Deletes a keeper without its objects: one that would delete them is suspended first. */
 export function deletion(destruction: Destruction): readonly Step[] {
   const { observed } = destruction
   const { named, plural, uid, object } = seenObject(observed)
@@ -92,14 +92,14 @@ export function deletion(destruction: Destruction): readonly Step[] {
   return steps
 }
 
-/** Nothing is applied any more: our mark goes, and what another applies as well stays as it is. */
+/** Stops applying: our mark is removed, and fields that another manager applies stay. */
 export function letGo(observed: ObservedResource, to: string): readonly Step[] {
   const { named, plural } = seenObject(observed)
   const target = { object: named, plural, cluster: observed.host }
   return [patch('configure', `leave ${objectId(named)} to ${to}`, target, named, { as: MANAGER })]
 }
 
-/** Takes our label and annotations off an object. A merge patch: an apply without them would give up every field of croft's. */
+/** Removes our label and annotations by a merge patch: an apply without them would release all of croft's fields. */
 export function leaveSteps(observed: ObservedResource): readonly Step[] {
   const { named, plural, object } = seenObject(observed)
   if (markOf(object) === undefined) return []
@@ -118,7 +118,7 @@ export function leaveSteps(observed: ObservedResource): readonly Step[] {
   ]
 }
 
-/** An object as it was seen, by what a call names. */
+/** The observed object with the names for a call. */
 function seenObject(observed: ObservedResource) {
   const { object } = lookOf(observed)
   const metadata = recordOf(object.metadata)
@@ -154,7 +154,7 @@ function about(cluster: string): Pick<StepOver<'object'>, 'lane' | 'host' | 'que
   return { lane: 'object', host: cluster, queues: [`host/${cluster}`] }
 }
 
-/** Values travel as references and are put in when the call is made. */
+/** Values are sent as references and inserted at the call. */
 function withSecrets({ secrets = {} }: WantedObject, step: StepOver<'object'>): Step {
   if (step.write.do !== 'apply') return step
   if (Object.keys(secrets).length > 0) return { ...step, write: { ...step.write, secrets } }

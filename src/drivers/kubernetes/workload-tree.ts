@@ -16,7 +16,7 @@ import { type KubeObject, objectId } from '../../model/kube-object.ts'
 import type { WorkloadEvent, WorkloadNode, WorkloadTree } from '../../model/workload.ts'
 import { readinessByKind } from './readiness-by-kind.ts'
 
-/** What an add-on declares. */
+/** An object that an add-on declares. */
 export interface TreeRoot {
   readonly key: ResourceKey
   readonly object: KubeObject
@@ -53,7 +53,7 @@ export function workloadTree(
   let left = 0
   const put = (object: Foreign, parent: string | undefined, key: ResourceKey | undefined): string | undefined => {
     const id = textOf(at(object, 'metadata', 'uid')) ?? nameIn(object)
-    // Who names itself as its own owner, or two owners, is shown once.
+    // An object that is its own owner, or has two, is shown once.
     if (seen.has(id)) return undefined
     if (nodes.length >= LIMITS.workloadNodes) {
       left++
@@ -82,7 +82,7 @@ export function workloadTree(
   return { nodes, notes: more }
 }
 
-/** What is declared and was not listed: what is known of it is its name. */
+/** A declared object that was not listed: only its name is known. */
 function declared(object: KubeObject): Foreign {
   const { apiVersion, kind, metadata } = object
   const { name, namespace } = metadata
@@ -95,7 +95,7 @@ function releaseOf({ kind, metadata, spec }: KubeObject): string | undefined {
   return `${target}/${metadata.name}`
 }
 
-/** By group, kind, namespace and name. */
+/** Returns group, kind, namespace and name. */
 function nameIn(object: Foreign): string {
   const apiVersion = typeof object.apiVersion === 'string' ? object.apiVersion : ''
   const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
@@ -103,7 +103,7 @@ function nameIn(object: Foreign): string {
   return [group, object.kind, at(metadata, 'namespace') ?? '', at(metadata, 'name')].join(' ')
 }
 
-/** Kept for going back to an earlier release, with no pods. */
+/** An old ReplicaSet without pods, kept for a rollback. */
 function isOldReplicaSet(object: Foreign): boolean {
   return (
     object.kind === 'ReplicaSet' &&
@@ -129,7 +129,7 @@ function nodeOf(object: Foreign): Omit<WorkloadNode, 'id' | 'events'> {
     ...defined({ namespace, createdMs }),
   }
   if (object.kind === 'Pod') return { ...common, ...podOf(object) }
-  // Only declared: what croft knows of it is in its resource.
+  // Only declared: its resource holds what croft knows.
   if ((object.status === undefined && object.spec === undefined) || object.kind === 'HelmChart')
     return { ...common, state: 'quiet', status: '' }
   if (object.kind === 'CronJob') return { ...common, state: 'ok', status: textOf(at(object, 'spec', 'schedule')) ?? '' }
@@ -139,7 +139,7 @@ function nodeOf(object: Foreign): Omit<WorkloadNode, 'id' | 'events'> {
   return { ...common, state, status: countsOf(object) ?? judged.message }
 }
 
-/** How many of its pods are ready, in numbers. */
+/** Returns how many of its pods are ready. */
 function countsOf(object: Foreign): string | undefined {
   const daemon = object.kind === 'DaemonSet'
   const ready = at(object, 'status', daemon ? 'numberReady' : 'readyReplicas')

@@ -15,7 +15,7 @@ interface WorkloadsDeps {
   way(connection: Connection): KubernetesWay | undefined
 }
 
-/** What makes pods, and the pods. */
+/** Pods, and the kinds that create them. */
 const KINDS = [
   ['apps/v1', 'deployments', 'Deployment'],
   ['apps/v1', 'replicasets', 'ReplicaSet'],
@@ -87,7 +87,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads & { close(): Pro
     const [listed, events] = await Promise.all([
       Promise.all(
         kinds.flatMap(([apiVersion, plural, kind]) =>
-          // Items of a list do not say what they are.
+          // Items of a list lack their kind.
           places.map(async (place) =>
             (await list(apiVersion, plural, place)).map((one) => ({ ...one, apiVersion, kind })),
           ),

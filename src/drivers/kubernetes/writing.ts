@@ -13,7 +13,7 @@ import { lookOf } from './marks.ts'
 import { previewChanges } from './preview.ts'
 import { withoutValues } from './reading.ts'
 
-/** Makes the one call of a step. */
+/** Makes the single call of a step. */
 export async function send(
   client: KubernetesClient,
   step: Step,
@@ -74,7 +74,7 @@ export async function previewOf(
   if (asked.is === 'silence') return undefined
   const { meaning, message } = refusalOfWrite(asked.status, asked.body, step.summary, asked.refusal)
   if (meaning === 'stalled') return { changes: [], refused: message }
-  // Its namespace or its kind comes with the same apply: until then only what was written is known.
+  // The same apply creates its namespace or kind: until then only the written fields are known.
   return live === undefined ? { changes: previewChanges(undefined, shown) } : undefined
 }
 
@@ -149,7 +149,7 @@ function outcomeOf(asked: Asked<Foreign>, doing: string): Outcome {
   }
 }
 
-/** What an answer to a write means, where it means more than the client alone can say. */
+/** Interprets an answer to a write beyond the client's generic meaning. */
 export function refusalOfWrite(status: number, body: unknown, doing: string, known: Refusal): Refusal {
   const fought = conflictsIn(body)
   if (fought.length > 0) {
@@ -158,21 +158,21 @@ export function refusalOfWrite(status: number, body: unknown, doing: string, kno
     return { reason: 'FieldConflict', meaning: 'stalled', message }
   }
   const said = textOf(at(body, 'message')) ?? ''
-  // A webhook whose pod does not answer yet speaks as an inner error of the server; the connection is well.
+  // A webhook without a running pod appears as an internal error; the connection is fine.
   if (/failed calling webhook/.test(said)) {
     return { reason: 'WebhookAway', meaning: 'waiting', message: `could not ${doing}: ${said}` }
   }
-  // A field of another type than its kind knows: the server answers as if it were ill, and is not.
+  // A field of a wrong type: the server reports an internal error, but is fine.
   if (/failed to create typed patch object/.test(said)) {
     return { reason: 'Invalid', meaning: 'stalled', message: `could not ${doing}: ${said}` }
   }
-  // The namespace or the kind is not there yet, or is just going.
+  // The namespace or the kind does not exist yet, or is being deleted.
   if (status === 404) return { reason: 'NotThereYet', meaning: 'waiting', message: known.message }
   if (/being terminated|is terminating/.test(said)) return { ...known, reason: 'Terminating', meaning: 'waiting' }
   return known
 }
 
-/** Is it only with ourselves? Replicas that a Power took and gave back stay noted as its own, and are croft's as well. */
+/** Reports whether the conflict is only with croft itself: replicas that a Power restored stay owned by it, too. */
 function isOwnConflict(body: unknown): boolean {
   const fought = conflictsIn(body)
   return fought.length > 0 && fought.every(({ message }) => managerIn(message) === POWER_MANAGER)

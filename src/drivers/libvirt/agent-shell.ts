@@ -8,7 +8,7 @@ import { type Ran, type RunOptions, type Shell, ShellFailure } from '../../lib/s
 import { ObservationFailed } from '../port.ts'
 import type { Virsh } from './virsh.ts'
 
-/** What the agent takes at once: libvirt refuses messages beyond 4 MiB, and base64 twice makes almost double of it. */
+/** The agent's limit: libvirt refuses messages beyond 4 MiB, and base64 twice nearly doubles the size. */
 const CHUNK_BYTES = 768 * 1024
 const FIRST_POLL_MS = 100
 const LONGEST_POLL_MS = 2_000
@@ -113,17 +113,17 @@ function ranOf(status: Readonly<Record<string, unknown>>): Ran {
   return { code, stdout: text(status['out-data']), stderr: text(status['err-data']) }
 }
 
-/** Reading what a guest's agent says. The guest is not ours: wrong types and huge lists become something harmless. */
+/** Parses the answers of a guest's agent. The guest is untrusted: wrong types and huge lists become harmless. */
 
 const MOST_ADDRESSES = 256
 
-/** What is in the frame `{"return": …}`. Undefined: the agent did not answer. */
+/** Returns the content of `{"return": …}`. Undefined: the agent did not answer. */
 export function returned(answer: string): unknown {
   const begin = answer.indexOf('{')
   return begin === -1 ? undefined : recordIn(answer.slice(begin))?.return
 }
 
-/** Addresses that lead to the guest: not its own loopback, and not those that no router passes on. */
+/** Returns addresses that reach the guest, without loopback and link-local ones. */
 export function readAddresses(answer: string): readonly string[] | undefined {
   const interfaces = returned(answer)
   if (!Array.isArray(interfaces)) return undefined
@@ -140,7 +140,7 @@ export function readAddresses(answer: string): readonly string[] | undefined {
   return addresses
 }
 
-/** What guest-file-read brought. */
+/** Returns the content from guest-file-read. */
 export function fileText(answer: string): string | undefined {
   const read = returned(answer)
   const coded = isRecord(read) ? read['buf-b64'] : undefined

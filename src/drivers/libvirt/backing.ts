@@ -5,7 +5,7 @@ import { words } from './survey.ts'
 import type { Virsh } from './virsh.ts'
 import { find, parseXml, textIn } from './xml.ts'
 
-/** Volumes by the path of the file that they stand on: an overlay holds only what differs from that file. */
+/** Overlays by the path of their backing file: an overlay holds only the differences from that file. */
 export type Overlays = ReadonlyMap<string, readonly string[]>
 
 /** Returns the overlays of all active pools of a host, as `pool:volume`: a disk may stand on an image of another pool. */
@@ -30,7 +30,7 @@ export async function readOverlays(virsh: Virsh, doing: string, signal: AbortSig
   return overlays
 }
 
-/** Says why a file cannot be deleted or get other content: every overlay on it would be unreadable at its next start. */
+/** Returns why a file cannot be deleted or replaced: every overlay on it would be unreadable at its next start. */
 export function stoodOn(observed: ObservedResource): Obstacle | undefined {
   const overlays = observed.close?.config.overlays
   if (!Array.isArray(overlays) || overlays.length === 0) return undefined

@@ -60,7 +60,7 @@ function machine(backing: boolean): DriverWorld['machine'] {
   }
 }
 
-/** The driver on the simulated libvirt: machines that boot, agents that answer, copies that take their time. */
+/** The driver on the simulated libvirt: machines boot, agents answer, copies take time. */
 function simulatedWorld(backing: boolean): DriverWorld {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1))
   const random = seededRandom(7)

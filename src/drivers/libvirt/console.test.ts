@@ -85,7 +85,7 @@ test('a program that cannot be started is a failure, and one that was called off
   const options = { farewell: '', signal: new AbortController().signal }
   const stream = await here.terminal?.(['/nonexistent/program'], options)
   assert.ok(stream)
-  // The shell around it began; what it could not start is said by its end.
+  // The shell around it started; its end reports what it could not start.
   await assert.rejects(said(stream, /something/), /ended after ""/)
   await assert.rejects(
     async () => here.terminal?.(['true'], { ...options, signal: AbortSignal.abort() }),

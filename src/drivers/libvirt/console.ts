@@ -45,16 +45,16 @@ export function consoleOf(
   }
 }
 
-/** Ctrl and ], which virsh takes for the end. */
+/** Ctrl and ], which ends virsh's console. */
 const LEAVE = '\u001d'
 
-/** --force: a line that broke leaves its console open on the host, and it must not lock everybody out. */
+/** --force: a broken line leaves its console open on the host, which must not block all others. */
 function onTerminal(uri: string, uuid: string): readonly string[] {
   const words = ['virsh', '-c', uri, 'console', uuid, '--force']
   return ['env', 'LC_ALL=C', 'TERM=dumb', 'script', '-qec', words.map(shellWord).join(' '), '/dev/null']
 }
 
-/** What a person types to get to the serial line; it is left with Ctrl and ]. */
+/** Returns the command for the serial line; Ctrl and ] leaves it. */
 function consoleCommand(target: SshTarget | undefined, uri: string, uuid: string): string {
   const virsh = `virsh -c ${uri} console ${uuid}`
   if (target === undefined || target.local === true) return virsh

@@ -15,7 +15,7 @@ export interface DeclaredValue {
   read(domain: DomainView): unknown
 }
 
-/** Everything in a domain's XML that the declaration has a say in. The order is the order in which it is written. */
+/** Returns all declared values of a domain's XML, in the order of their writes. */
 export function declaredValues(vm: VmSpec, uid: string): readonly DeclaredValue[] {
   const values: DeclaredValue[] = []
   const add = (path: string, to: unknown, read: DeclaredValue['read'], effect: DeclaredValue['effect'] = 'restart') => {
@@ -42,7 +42,7 @@ export function declaredValues(vm: VmSpec, uid: string): readonly DeclaredValue[
   return values
 }
 
-/** Others give names as well, and libvirt wants all of them to begin so. */
+/** Others set aliases as well, and libvirt requires this prefix. */
 const OURS = /^ua-(?:net|hostpci|usb)\d+$/
 
 /** Cards and devices that croft added, by the alias that it gave them, and that are no longer declared. */
@@ -80,7 +80,7 @@ function addDisk(disk: VmDisk, uid: string, add: Add): void {
   const path = `disks.${disk.slot}`
   const whole = diskToWrite(disk, uid)
   const field = (name: 'cache' | 'serial' | 'discard', to: string | undefined) =>
-    // Of a disk that is not there nothing is missing but the disk.
+    // For a missing disk only the disk itself is reported.
     add(`${path}.${name}`, to, (seen) => {
       const there = diskIn(seen, disk.slot)
       return there === undefined ? to : discardWord(there[name])
@@ -148,8 +148,8 @@ export function seedToWrite(vm: VmSpec, uid: string): DiskToWrite | undefined {
 }
 
 /**
- * The mark that a machine is to carry. What it says of the seed is what the machine has read or is about to; one that
- * says nothing was made before, and is taken to have read what is declared now, so that later changes are seen.
+ * Returns a machine's mark. Its seed is the one that the machine has read or is about to read; if it has none, it is
+ * older than seeds and counts as having read the declared one, so that later changes show.
  */
 export function wantedMark(resource: Resource, vm: VmSpec, observed: ObservedResource | undefined): Mark {
   const read = observed?.mark?.seed ?? (vm.seed === undefined ? undefined : shortHash(vm.seed.hash))
@@ -163,7 +163,7 @@ export function wantedMark(resource: Resource, vm: VmSpec, observed: ObservedRes
   }
 }
 
-/** Values that stand outside the machine's hardware, and are compared by what a close look brought. */
+/** Returns values outside the machine's hardware, compared with a close look. */
 export function outsideValues(
   resource: Resource,
   vm: VmSpec,

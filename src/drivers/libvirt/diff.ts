@@ -20,7 +20,7 @@ import { configOf, type DomainConfig, ranFact, seedHashIn, targetOf, volumeOf } 
 
 const GIB = 1024 ** 3
 
-/** Differences between a domain and its declaration. Only what is declared is compared. `known`: the details of its record. */
+/** Returns the differences between a domain and its declaration. `known`: details of its record. */
 export function diffVm(
   resource: Resource,
   vm: VmSpec,
@@ -71,7 +71,7 @@ function compareName(vm: VmSpec, config: DomainConfig, changes: Change[]): void 
   })
 }
 
-/** Only a disk that never ran is made when its volume is not found: a pool that is not mounted looks like an empty one. */
+/** Creates a missing volume only for a disk that never ran: an unmounted pool looks like an empty one. */
 function compareVolume(
   disk: VmSpec['disks'][number],
   config: DomainConfig,
@@ -99,11 +99,11 @@ function compareVolume(
   if (disk.sizeGb === undefined) return
   const from = bytes / GIB
   if (from < disk.sizeGb) changes.push({ path: `${path}.sizeGb`, from, to: disk.sizeGb, effect: 'live' })
-  // libvirt could cut it off, and what was there would be gone.
+  // libvirt could truncate it, and its data would be lost.
   else if (from > disk.sizeGb) changes.push({ path: `${path}.sizeGb`, from, to: disk.sizeGb, effect: 'replace' })
 }
 
-/** What is in the definition already and not yet in what runs. A disk's missing device is attached with the restart. */
+/** Compares the definition with the running domain. A disk's missing device is attached at the restart. */
 function comparePending(vm: VmSpec, values: readonly DeclaredValue[], config: DomainConfig, changes: Change[]): void {
   const { live } = config
   if (live === undefined || changes.some(({ path }) => path === 'restart')) return
@@ -127,7 +127,7 @@ function same(from: unknown, to: unknown): boolean {
   return from === to || JSON.stringify(from) === JSON.stringify(to)
 }
 
-/** A whole device in few words. */
+/** Describes a whole device briefly. */
 function shown(to: unknown): unknown {
   if (typeof to !== 'object' || to === null || Array.isArray(to)) return to
   return Object.entries(to)
@@ -137,9 +137,9 @@ function shown(to: unknown): unknown {
 }
 
 /*
- * A machine is defined with its seed already in a drive. While the drive has it, the machine has not been seen to have
- * read it; once it has, the disc is taken out of the definition and its volume deleted, because there may be secrets on
- * it. So three looks tell everything: is it in the definition, is it in what runs, is its volume there and whole.
+ * A machine is defined with its seed in a drive. While the drive has it, the machine may not have read it; afterwards
+ * the disc is removed from the definition and its volume deleted, since it may contain secrets. Three facts decide: it
+ * is in the definition, it is in the running domain, its volume exists and is whole.
  */
 
 /** The next step for the seed. Undefined: none, or only a wait. */
@@ -174,12 +174,12 @@ function isWhole(vm: VmSpec, observed: ObservedResource): boolean {
   return secretsIn(vm.seed.document).length > 0 ? bytes > MINIMAL : bytes >= seedImage(vm.seed.document).length
 }
 
-/** No ISO image is smaller than its own volume descriptors. */
+/** An ISO image is larger than its own volume descriptors. */
 const MINIMAL = 16 * 2048
 
 /**
- * cloud-init reads its source before it lets the network come up: a guest whose agent tells of an address has read it,
- * and one that has been up for long has too, or never will.
+ * cloud-init reads its source before the network starts: a guest whose agent reports an address has read it, and one
+ * with a long uptime has too, or never will.
  */
 function hasRead(vm: VmSpec, observed: ObservedResource): boolean {
   if (vm.seed === undefined) return true
@@ -233,7 +233,7 @@ export function seedNotes(vm: VmSpec, observed: ObservedResource): readonly stri
   return notes
 }
 
-/** Fields of a machine that other hypervisors know and this driver has no way to say. */
+/** Fields of a machine that other hypervisors support and this driver does not. */
 const UNKNOWN = [
   'clone',
   'template',
@@ -250,7 +250,7 @@ const UNKNOWN = [
   'hookScript',
 ] as const
 
-/** What stands in the way of making this machine here, seen before anything is written. Awaited: pools that are declared. */
+/** Returns what prevents the creation of this machine here, before any write. Awaited: pools that are declared. */
 export function vmObstacles(vm: VmSpec, survey: Survey, awaited: boolean): readonly Obstacle[] {
   const obstacles: Obstacle[] = []
   for (const field of UNKNOWN)
@@ -289,7 +289,7 @@ function poolObstacles(
   awaited: boolean,
 ): readonly Obstacle[] {
   const here = survey.storages.find((seen) => seen.name === pool)
-  // It is declared, and waited for.
+  // It is declared, so it is awaited.
   if (awaited && here?.available !== true) return []
   if (here?.available === true && here.content.includes(content)) return []
   const fit = survey.storages.filter((seen) => seen.available && seen.content.includes(content))

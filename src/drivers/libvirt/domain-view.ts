@@ -1,6 +1,6 @@
 import { childrenOf, find, type HostPlaces, placeOf, textIn, type XmlElement } from './xml.ts'
 
-/** A domain as far as declarations speak of it. What is not in here is left alone. */
+/** The declarable part of a domain. All else is left alone. */
 export interface DomainView {
   readonly name: string
   readonly memoryMb: number | undefined

@@ -16,7 +16,7 @@ import {
   type XmlElement,
 } from './xml.ts'
 
-/** A disk in a domain: what is declared of it, and the volume that it is. */
+/** A disk in a domain: its declaration and its volume. */
 export type DiskToWrite = Pick<VmDisk, 'slot' | 'cache' | 'discard' | 'serial' | 'iothread'> & {
   readonly pool: string
   readonly volume: string
@@ -71,7 +71,7 @@ export function writeValue(domain: XmlElement, path: string, value: unknown, pla
   }
 }
 
-/** What every new machine begins with. The rest is written into it value by value, as for one that is there. */
+/** Returns the base of a new machine. All else is written into it value by value, as for an existing one. */
 export function newDomain(options: {
   readonly uuid: string
   readonly name: string
@@ -99,7 +99,7 @@ export function newDomain(options: {
     element('memory', { unit: 'KiB' }, '524288'),
     element('vcpu', {}, '1'),
     os,
-    // The interrupts of an arm64 machine are another thing, which libvirt chooses itself.
+    // An arm64 machine has another interrupt controller, which libvirt chooses.
     element('features', {}, [element('acpi'), ...(options.architecture === 'aarch64' ? [] : [element('apic')])]),
     element('clock', { offset: 'utc' }),
     element('on_poweroff', {}, 'destroy'),
@@ -256,7 +256,7 @@ function writeNicField(
   return true
 }
 
-/** Where a field of a card stands: its element, and the attribute of it. */
+/** The place of a card's field: its element and attribute. */
 const NIC_FIELDS: Readonly<Record<string, readonly [element: string, attribute: string]>> = {
   mac: ['mac', 'address'],
   model: ['model', 'type'],
@@ -268,13 +268,13 @@ const NIC_FIELDS: Readonly<Record<string, readonly [element: string, attribute: 
 function setNicField(nic: XmlElement, field: string, value: string | number | boolean): void {
   const [path, attribute] = NIC_FIELDS[field] ?? []
   if (path === undefined || attribute === undefined) return
-  // A trunk of several tags becomes this one.
+  // A trunk of several tags becomes this tag.
   if (field === 'vlan') findOrMake(nic, 'vlan').children.splice(0)
   const text = field === 'disconnected' ? (value === true ? 'down' : 'up') : String(value)
   findOrMake(nic, path).attributes[attribute] = field === 'mac' ? text.toLowerCase() : text
 }
 
-/** Only what bears the name that we gave it; true also where it is gone already. */
+/** Removes only a device with croft's alias; returns true even if it is already gone. */
 function takeOut(domain: XmlElement, head: string, slot: string): boolean {
   const name = head === 'nics' ? 'interface' : head === 'pci' || head === 'usb' ? 'hostdev' : undefined
   if (name === undefined) return head === 'seed'
@@ -283,7 +283,7 @@ function takeOut(domain: XmlElement, head: string, slot: string): boolean {
   return true
 }
 
-/** In the place of the one that has its name. */
+/** Replaces the device with its alias. */
 function putDevice(domain: XmlElement, slot: string, made: XmlElement | undefined): boolean {
   if (made === undefined) return false
   const devices = findOrMake(domain, 'devices')

@@ -5,7 +5,7 @@ import { configOf, slotOf } from './names.ts'
 
 const GIB = 1024 ** 3
 
-/** A domain in the words of a Machine. Names of networks and pools are those of the host: its Host must bind them. */
+/** Returns a domain as a Machine. Networks and pools have the host's names: its Host must bind them. */
 export function importGuest(observed: ObservedResource): Promise<ImportedGuest | undefined> {
   return Promise.resolve(imported(observed))
 }

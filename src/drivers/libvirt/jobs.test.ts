@@ -35,7 +35,7 @@ test('a download never writes over a file that has its name: libvirt did not lis
   ] as const) {
     rmSync(join(directory, 'called'), { force: true })
     assert.equal(fetch(checksum, decompression).status, 0)
-    // libvirt is told to look again, so that the next survey shows it.
+    // libvirt is told to refresh, so that the next survey shows it.
     assert.equal(called(), 'virsh')
     assert.equal(readFileSync(base, 'utf8'), 'january')
   }

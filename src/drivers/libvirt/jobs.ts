@@ -18,7 +18,7 @@ exec >log 2>&1 </dev/null
 echo $$ >pid
 if sh -c "$@"; then echo done >state; else echo failed >state; fi`
 
-/** Says `done`, `failed`, `running` or `lost`, and the end of what the job said. */
+/** Prints `done`, `failed`, `running` or `lost`, and the end of the job's output. */
 const LOOK = `cd "\${HOME:-/root}/.cache/croft/jobs/$1" 2>/dev/null || exit 3
 if [ -f state ]; then cat state; elif kill -0 "$(cat pid)" 2>/dev/null; then echo running; else echo lost; fi
 tail -c 1000 log`
@@ -30,9 +30,9 @@ printf %s "$4" >volume.xml
 virsh -c "$2" vol-create-from --pool "$3" --file volume.xml --vol "$6" --inputpool "$5"`
 
 /**
- * Brings a file into a pool under a name that it has only once it is whole and right. A file that has the name already,
- * which libvirt did not list, keeps its content: disks may stand on it. Words: fetch URI POOL DIRECTORY
- * NAME URL ALGORITHM SUM COMPRESSION.
+ * Downloads a file into a pool; it gets its name only once it is whole and verified. An existing file of that name,
+ * which libvirt did not list, keeps its content, since it may back disks. Words: fetch URI POOL DIRECTORY NAME URL
+ * ALGORITHM SUM COMPRESSION.
  */
 const FETCH = `set -eu
 export LC_ALL=C
@@ -56,7 +56,7 @@ sync -f "$part.out" || true
 mv "$part.out" "$4/$5"
 virsh -c "$2" pool-refresh --pool "$3"`
 
-/** Looks whether a file is still what it was. Words: verify URI POOL DIRECTORY NAME ALGORITHM SUM. */
+/** Verifies a file's checksum. Words: verify URI POOL DIRECTORY NAME ALGORITHM SUM. */
 const VERIFY = `set -eu
 echo "$7  $4/$5" | "\${6}sum" --check --status - || { echo "croft: ChecksumMismatch"; exit 1; }`
 

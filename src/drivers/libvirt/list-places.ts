@@ -9,7 +9,7 @@ import { words } from './survey.ts'
 import type { Virsh } from './virsh.ts'
 import { childrenOf, find, parseXml, textIn } from './xml.ts'
 
-/** All networks or pools of a host, each as after a close look, in two runs of virsh. */
+/** Returns all networks or pools of a host, each as after a close look, in two runs of virsh. */
 export async function listPlaces(
   virsh: Virsh,
   kind: PlaceKind,
@@ -33,7 +33,7 @@ export async function listPlaces(
     signal,
   )
   const uuids = words(all).filter((uuid) => UUID.test(uuid))
-  // Only a network is used by machines as they run; a pool is used by what is in it.
+  // Running machines use a network; a pool is used by its volumes.
   const domains = kind === 'network' ? words(running).filter((uuid) => UUID.test(uuid)) : []
   const answers = await virsh.ask(
     [
@@ -91,7 +91,7 @@ function networksIn(domain: string): readonly string[] {
   )
 }
 
-/** What is in a pool that is not active cannot be seen. */
+/** The content of an inactive pool is invisible. */
 function countVolumes(table: string, active: boolean): number | undefined {
   return active ? volumeNames(table).length : undefined
 }

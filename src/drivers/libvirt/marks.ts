@@ -67,7 +67,7 @@ export function writeMark(domain: XmlElement, mark: Mark, uuid: string): void {
   writeDescription(domain, readDescription(domain), mark)
 }
 
-/** Takes the mark out of the metadata and our line out of the description; what people wrote stays. */
+/** Removes the mark from the metadata and our line from the description; people's text stays. */
 export function removeMark(domain: XmlElement): void {
   const [metadata, node] = [find(domain, 'metadata'), markNode(domain)]
   if (metadata !== undefined && node !== undefined) removeChild(metadata, node)
@@ -78,7 +78,7 @@ export function removeMark(domain: XmlElement): void {
   else setText(description, human)
 }
 
-/** What people wrote. */
+/** Returns people's text. */
 export function readDescription(domain: XmlElement): string {
   return textIn(find(domain, 'description'))
     .split('\n')
@@ -104,7 +104,7 @@ export function writeTags(domain: XmlElement, tags: readonly string[]): void {
   node.children.splice(0, node.children.length, ...tags.map((tag) => element('croft:tag', {}, tag)))
 }
 
-/** Every way of writing the namespace that a person or a tool may have chosen is read. */
+/** Accepts any prefix of the namespace that a person or tool may have chosen. */
 function markNode(domain: XmlElement): XmlElement | undefined {
   const all = childrenOf(find(domain, 'metadata'), NAME)
   return all.find((node) => node.attributes['xmlns:croft'] === NAMESPACE)

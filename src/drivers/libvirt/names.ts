@@ -3,8 +3,8 @@ import type { ObservedResource } from '../../model/resource.ts'
 import type { DiskView, DomainView } from './domain-view.ts'
 
 /**
- * The UUID under which a machine is defined. Derived from its uid and never drawn by chance, so that a second attempt
- * meets the first one, and a machine that was destroyed and is made again is the same one to everybody else.
+ * Returns the UUID of a machine. Derived from its uid and never random, so that a second attempt meets the first one,
+ * and a recreated machine is the same one to others.
  */
 export function uuidOf(uid: string): string {
   const digits = createHash('sha256').update(`croft libvirt domain\0${uid}`).digest('hex').slice(0, 32).split('')
@@ -22,7 +22,7 @@ export function shortHash(hash: string): string {
   return hash.slice(0, SEED_DIGITS)
 }
 
-/** The volume of a disk: by its name everybody sees whose it is, and only what is named so is ever deleted. */
+/** Returns the volume of a disk: its name shows its owner, and only volumes with such names are ever deleted. */
 export function diskVolume(uid: string, slot: string, format: string): string {
   return `croft-${uid}-${slot}.${format}`
 }
@@ -52,7 +52,7 @@ export interface Target {
 /** SCSI and SATA share their letters, so SATA begins further on. */
 const FIRST_SATA = 12
 
-/** The device that a slot of the declaration is on; undefined when libvirt has no such place. */
+/** Returns the device of a declared slot; undefined if libvirt has none. */
 export function targetOf(slot: string): Target | undefined {
   const [, bus, digits] = SLOT.exec(slot) ?? []
   const at = Number(digits)
@@ -84,33 +84,33 @@ function letter(at: number): string {
   return String.fromCodePoint(97 + at)
 }
 
-/** `default:import/noble.qcow2` or `default:noble.qcow2` as libvirt knows it: a pool and a volume in it. */
+/** Returns pool and volume of `default:import/noble.qcow2` or `default:noble.qcow2`. */
 export function volumeOf(id: string): { readonly pool: string; readonly volume: string } | undefined {
   const [, pool, volume] = /^([^:]+):(?:[a-z]+\/)?([^/]+)$/.exec(id) ?? []
   return pool === undefined || volume === undefined ? undefined : { pool, volume }
 }
 
-/** The detail of a record that says: the disk on this device was there while its machine ran. */
+/** Returns the record's detail that the disk on this device existed while its machine ran. */
 export function ranFact(dev: string): string {
   return `ran ${dev}`
 }
 
-/** What a close look brings: the shape of `ObservedResource.close.config` of this driver. */
+/** A close look: this driver's shape of `ObservedResource.close.config`. */
 export interface DomainConfig {
   readonly [key: string]: unknown
   readonly digest: string
   readonly name: string
-  /** What people wrote; ours is not in it. */
+  /** People's text, without croft's line. */
   readonly human: string
   readonly description: string
   readonly tags: string
   readonly humanTags: readonly string[]
   readonly onBoot: boolean
-  /** As it will be after the next start. */
+  /** Its state after the next start. */
   readonly domain: DomainView
-  /** As it runs now. */
+  /** Its running state. */
   readonly live: DomainView | undefined
-  /** Sizes in bytes of the volumes that its disks are, by `pool:volume`. What is not in here is not there. */
+  /** Sizes in bytes of its disks' volumes, by `pool:volume`. A volume that is missing here does not exist. */
   readonly volumes: Readonly<Record<string, number>>
   /** All volumes that are named after it, in the pools that it uses. */
   readonly ours: readonly string[]

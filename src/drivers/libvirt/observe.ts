@@ -11,12 +11,12 @@ import { words } from './survey.ts'
 import type { Virsh } from './virsh.ts'
 import { find, type HostPlaces, parseXml, textIn } from './xml.ts'
 
-/** The version of a definition: any change that anybody makes to it is seen. */
+/** Returns the version of a definition: it differs after any change. */
 export function digestOf(definition: string): string {
   return createHash('sha256').update(definition.trim()).digest('hex').slice(0, 40)
 }
 
-/** One domain closely, in two rounds of questions: itself, then its volumes. */
+/** Reads one domain closely, in two rounds: itself, then its volumes. */
 export async function observeDomain(
   virsh: Virsh,
   observed: ObservedResource,
@@ -39,7 +39,7 @@ export async function observeDomain(
     signal,
   )
   const domain = parseXml(definition)
-  // Nothing came: either there is no such domain, or it could not be told. Only the first is an answer.
+  // Nothing came: the domain is missing, or unreadable. Only the first is an answer.
   if (domain?.name !== 'domain') {
     await virsh.read(['domname', uuid], doing, signal)
     return undefined
@@ -86,7 +86,7 @@ export async function observeDomain(
       atMs: clock.now(),
     },
   }
-  // Whether its seed may be taken away is for the guest itself to say.
+  // Only the guest itself shows whether its seed may be removed.
   const reading = insertedSeed(mark?.uid, live) !== undefined && insertedSeed(mark?.uid, view) !== undefined
   if (power !== 'running' || (!ask.agent && !reading)) return seen
   const [agent, uptimeSeconds] = await Promise.all([
@@ -102,7 +102,7 @@ export async function observeDomain(
   }
 }
 
-/** The record keeps what was seen to run: such a disk holds data, and is not made again when its volume is not found. */
+/** The record keeps which disks ran: such a disk holds data, and is not recreated if its volume is missing. */
 function ranFacts(
   uid: string | undefined,
   live: DomainView | undefined,
@@ -131,7 +131,7 @@ async function askAgent(virsh: Virsh, uuid: string, doing: string, signal: Abort
   return addresses === undefined ? { agent: 'down' } : { agent: 'up', addresses }
 }
 
-/** How its first boot went. Undefined: its agent may not read files, or no cloud-init has run in it. */
+/** Returns the result of its first boot. Undefined: its agent may not read files, or has no cloud-init. */
 async function askCloudInit(
   virsh: Virsh,
   uuid: string,
@@ -144,7 +144,7 @@ async function askCloudInit(
   return status === undefined ? undefined : { state: 'running' }
 }
 
-/** One small file of a guest. Undefined: there is none, or the agent does not open files. */
+/** Reads one small file of a guest. Undefined: it does not exist, or the agent does not open files. */
 async function readThroughAgent(
   virsh: Virsh,
   uuid: string,
@@ -165,16 +165,13 @@ async function readThroughAgent(
   return fileText(read)
 }
 
-/**
- * Since when a process runs, by what the kernel counts itself: no clock is asked, neither the host's nor ours, because
- * any of them may have been set meanwhile.
- */
+/** Prints how long a process has run, by the kernel's own counter: any wall clock may have been set meanwhile. */
 const RUNNING_FOR = `set -eu
 pid=$(cat -- "$1")
 begun=$(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f20)
 echo $(($(cut -d. -f1 /proc/uptime) - begun / $(getconf CLK_TCK)))`
 
-/** How long QEMU has been running, by the file in which libvirt writes its process down. */
+/** Returns how long QEMU has run, by libvirt's pid file. */
 async function uptimeOf(virsh: Virsh, name: string, doing: string, signal: AbortSignal): Promise<number | undefined> {
   const argv = ['sh', '-c', RUNNING_FOR, 'croft-uptime', `/run/libvirt/qemu/${name}.pid`]
   const ran = await virsh.run(argv, doing, signal)

@@ -7,7 +7,7 @@ import { dumpPlace, newPlace, type PlaceKind, writePlace } from './place-view.ts
 import type { Virsh } from './virsh.ts'
 import { type HostPlaces, parseXml, printXml, type XmlElement } from './xml.ts'
 
-/** A step that is being performed: what it is performed with, and virsh and its refusals in the step's own words. */
+/** A running step: its tools, and virsh with errors about this step. */
 export interface Performing {
   readonly virsh: Virsh
   readonly uri: string
@@ -16,19 +16,19 @@ export interface Performing {
   readonly step: Step
   readonly command: ClientCommand
   readonly signal: AbortSignal
-  /** Undefined: virsh says that there is no such thing. */
+  /** Returns undefined if virsh says that the thing does not exist. */
   read(words: readonly string[]): Promise<string | undefined>
   /** `says` is what virsh answers when it has done it. */
   write(words: readonly string[], says: RegExp, input?: string | Uint8Array): Promise<Outcome>
   refused(reason: string, meaning: Refusal['meaning'], why: string): Outcome
 }
 
-/** Why something that is declared cannot be said here, for `refused`. */
+/** Returns why a declared value cannot be written here, for `refused`. */
 export function cannotWrite(path: string): [reason: string, meaning: Refusal['meaning'], why: string] {
   return ['NotPossible', 'backoff', `${path} cannot be written here; is its pool there, and active?`]
 }
 
-/** One step about a network or pool: one call of virsh that writes. */
+/** Performs one step on a network or pool: one writing call of virsh. */
 export function performPlace(
   performing: Performing,
   kind: PlaceKind,

@@ -19,7 +19,7 @@ export async function makeVolume(performing: Performing, pool: string): Promise<
     const xml = printXml(
       element('volume', {}, [
         element('name', {}, name),
-        // At least as much as the source has: the copy itself tells how much that is.
+        // At least the source's size, which the copy itself sets.
         element('capacity', { unit: 'bytes' }, '0'),
         element('target', {}, [element('format', { type: kind })]),
       ]),
@@ -34,7 +34,7 @@ export async function makeVolume(performing: Performing, pool: string): Promise<
   return write(words, /\bcreated\b/)
 }
 
-/** By its ending: libvirt does not guess, because a guest could write a header into its raw disk. */
+/** Returns the format by the file's ending: a guest could fake the header of its raw disk. */
 function formatOf(path: string): string {
   return path.endsWith('.raw') ? 'raw' : 'qcow2'
 }
@@ -79,7 +79,7 @@ export async function deleteVolume(
 ): Promise<Outcome> {
   const { virsh, places, step, signal, write, refused } = performing
   const path = volumePath(places, pool, name)
-  // A disc holds no disk that another could stand on.
+  // A disc image backs no overlay.
   if (path !== undefined && !name.endsWith('.iso')) {
     const overlays = (await readOverlays(virsh, step.summary, signal)).get(path) ?? []
     const kept = overlays.filter((overlay) => !goesToo.includes(overlay))

@@ -35,7 +35,7 @@ export async function performStep(
   try {
     return (await digestMismatch(performing)) ?? (await dispatch(performing))
   } catch (error) {
-    // A look before the write failed: nothing was written.
+    // A read before the write failed: nothing was written.
     if (error instanceof ObservationFailed)
       return error.refusal.connectionWide === true && error.refusal.meaning === 'backoff'
         ? { result: 'not-sent', message: error.refusal.message }
@@ -81,7 +81,7 @@ async function define(performing: Performing): Promise<Outcome> {
   const { uri, step, command, signal, read, refused } = performing
   const { uuid = '', name = '', type = 'kvm', machine, bios, architecture } = command.options
   if (signal.aborted) return { result: 'not-sent', message: `could not ${step.summary}: it was called off` }
-  // `define` overwrites what has the same UUID and name, so it is looked at first.
+  // `define` overwrites a domain with the same UUID and name, so check first.
   const there = await read(['domname', uuid])
   if (there !== undefined)
     return refused('IdTaken', 'stalled', `the UUID ${uuid} is taken by domain ${cleanText(there)}`)
@@ -90,7 +90,7 @@ async function define(performing: Performing): Promise<Outcome> {
 }
 
 async function configure(performing: Performing, uuid: string): Promise<Outcome> {
-  // With what protects a display: without it, writing the definition back would take the password away.
+  // Includes the display's password: without it, writing the definition back would remove it.
   const text = await performing.read(['dumpxml', '--inactive', '--security-info', uuid])
   const domain = text === undefined ? undefined : parseXml(text)
   if (domain === undefined) return performing.refused('NotFound', 'backoff', `${uuid} is not there any more`)
@@ -135,7 +135,7 @@ async function domainVerb(performing: Performing, uuid: string, what: string): P
   }
 }
 
-/** Volumes first: while the domain is there, everybody can see what is left to be cleared away. */
+/** Volumes first: while the domain exists, it shows what is left to delete. */
 async function undefine(performing: Performing, uuid: string): Promise<Outcome> {
   const volumes = (performing.command.options.volumes ?? '').split(',').filter((part) => part !== '')
   for (const id of volumes) {

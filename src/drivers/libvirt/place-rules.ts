@@ -9,7 +9,7 @@ import { UUID, uuidOf } from './names.ts'
 import type { PlaceKind } from './place-view.ts'
 import { makeStep } from './steps.ts'
 
-/** What a look at a network or pool brings: the shape of `ObservedResource.close.config`. */
+/** A close look at a network or pool: the shape of `ObservedResource.close.config`. */
 export interface PlaceConfig {
   readonly [key: string]: unknown
   readonly place: PlaceKind
@@ -17,11 +17,11 @@ export interface PlaceConfig {
   readonly name: string
   readonly active: boolean
   readonly autostart: boolean
-  /** As it will be when it is started next. */
+  /** Its state after the next start. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** As it is now, while it is active. */
+  /** Its current state while active. */
   readonly live: Readonly<Record<string, unknown>> | undefined
-  /** Cards in a network, volumes in a pool. Undefined: it could not be told. */
+  /** Cards in a network, volumes in a pool. Undefined: unreadable. */
   readonly users: number | undefined
 }
 
@@ -34,7 +34,7 @@ export function placeList(host: string, kind: PlaceKind): string {
   return `${kind}s/${host}`
 }
 
-/** Which places a list shows; undefined for one that shows volumes. */
+/** Returns the kind of places in a list; undefined for a list of volumes. */
 export function placeListed(list: string): PlaceKind | undefined {
   const [first] = list.split('/')
   return first === 'networks' ? 'network' : first === 'pools' ? 'pool' : undefined
@@ -128,7 +128,7 @@ export function updatePlaceSteps(
   return steps
 }
 
-/** Only the definition goes. Volumes and directories stay as they are. */
+/** Deletes only the definition. Volumes and directories stay. */
 export function deletePlaceSteps(destruction: Destruction): readonly Step[] {
   const { observed } = destruction
   const config = placeConfigOf(observed)

@@ -1,20 +1,20 @@
 import type { SettingValue } from '../../model/rest.ts'
 import { childrenOf, element, find, findOrMake, removeChild, setText, textIn, type XmlElement } from './xml.ts'
 
-/** Which sort of place a setting is. */
+/** The kind of place of a setting. */
 export type PlaceKind = 'network' | 'pool'
 
 export function placeKind(definition: string): PlaceKind | undefined {
   return definition === 'libvirt-network' ? 'network' : definition === 'libvirt-pool' ? 'pool' : undefined
 }
 
-/** The words that show how a place is defined. The driver that only pretends knows no other state than the one now. */
+/** Returns the command that prints a definition. The test driver knows only the current state. */
 export function dumpPlace(kind: PlaceKind, uri: string): readonly string[] {
   const verb = kind === 'network' ? 'net-dumpxml' : 'pool-dumpxml'
   return uri.startsWith('test:') ? [verb] : [verb, '--inactive']
 }
 
-/** One field of a place: how it is read from libvirt's XML, and how it is written there. */
+/** One field of a place: how it is read from libvirt's XML and written to it. */
 interface PlaceField {
   read(xml: XmlElement): SettingValue | undefined
   write(xml: XmlElement, value: SettingValue): void
@@ -103,7 +103,7 @@ const POOL: Readonly<Record<string, PlaceField>> = {
 
 const FIELDS: Readonly<Record<PlaceKind, Readonly<Record<string, PlaceField>>>> = { network: NETWORK, pool: POOL }
 
-/** A place in the words of its declaration. */
+/** Returns a place's fields as its declaration has them. */
 export function viewPlace(kind: PlaceKind, xml: XmlElement): Readonly<Record<string, SettingValue>> {
   const found: Record<string, SettingValue> = {}
   for (const [name, { read }] of Object.entries(FIELDS[kind])) {

@@ -16,7 +16,7 @@ import { newPlace, viewPlace, writePlace } from './place-view.ts'
 import { testDriverShell } from './testing/virsh-session.ts'
 import { parseXml, printXml } from './xml.ts'
 
-/* Networks and pools: judged by tables, and made, changed and taken away on the libvirt that is installed here. */
+/* Networks and pools: judged by tables, and created, changed and deleted on the libvirt that is installed here. */
 
 const { rules } = libvirtDriver
 const NEVER = new AbortController().signal

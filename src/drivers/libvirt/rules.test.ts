@@ -64,7 +64,7 @@ test('a change that needs a restart gets one, whatever else changes with it, and
 
 const VIEW = { name: 'web', memoryMb: 2048, cores: 2, disks: [], nics: [], pci: [], usb: [] }
 
-/** A domain as declared below, but for what a case changes. */
+/** A domain as declared below, with a case's changes. */
 function seen(power: 'running' | 'stopped', config: object = {}, mark: object = {}): ObservedResource {
   const whole = { name: 'web', onBoot: true, domain: VIEW, live: undefined, volumes: {}, ours: [], snapshots: 0 }
   return {

@@ -74,7 +74,7 @@ export const libvirtRules: Rules = rulesByType(
       adoptSteps: ({ desired }, observed) => verifyFileSteps(desired.file, observed),
       readiness: ({ desired }, observed) => fileReadiness(desired.file, observed),
     },
-    // Of settings it keeps networks and pools.
+    // Supported settings: networks and pools.
     setting: {
       ...PLAIN_THING,
       declaredId: placeId,
@@ -132,7 +132,7 @@ function kindOf({ definition }: SettingSpec): PlaceKind {
   return kind
 }
 
-/** A declared pool may still have to come about. */
+/** A declared pool may not exist yet. */
 function awaitsPool({ needs }: Resource): boolean {
   return needs.some((key) => key.startsWith('LibvirtPool/'))
 }
@@ -145,7 +145,7 @@ function disksOf(observed: ObservedResource): readonly string[] {
   })
 }
 
-/** The list that shows a pool's volumes, and the one that shows those of one machine. */
+/** Returns the list of a pool's volumes. */
 function poolList(host: string, pool: string): string {
   return `volumes/${host}/${pool}`
 }
@@ -156,7 +156,7 @@ function remainsList(host: string, pool: string, uid: string): string {
 
 const FILES = { empty: 'live', allow: 'correct the checksum, remove the volume, or allow it (replace: true)' } as const
 
-/** The checksum is looked at before the volume comes into being, so one that is there under its name was right once. */
+/** The checksum is verified before the volume appears, so an existing one was right once. */
 function createFileSteps(file: FileSpec): readonly Step[] {
   const sum = checksumOf(file)
   const step = makeStep({
@@ -201,8 +201,8 @@ function deleteFileSteps(destruction: Destruction): readonly Step[] {
 }
 
 /**
- * Nothing here asks for a lease: an address is known because it was declared, or because the agent tells it. `adopted`: it
- * was there before us, so its first boot is none of our business.
+ * Returns the readiness. No lease is read here: an address is declared, or reported by the agent. `adopted`: it
+ * predates croft, so its first boot does not matter.
  */
 export function vmReadiness(
   vm: VmSpec,
@@ -225,7 +225,7 @@ export function vmReadiness(
   return agentReadiness(observed, id, adopted || vm.seed === undefined, firstBoot, answer)
 }
 
-/** Nothing waits for an agent that the declaration makes impossible. */
+/** Reports whether an agent can ever answer, since only then a wait for it makes sense. */
 function bringsSystem(vm: VmSpec): boolean {
   return vm.disks.some((disk) => disk.importFrom !== undefined) || (vm.cdrom?.length ?? 0) > 0
 }

@@ -46,7 +46,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     return nowMs - firstSeenMs
   }
 
-  /** What pools and networks there are changes rarely; a survey renews it. */
+  /** Pools and networks change rarely; a survey refreshes them. */
   const knownPlaces = async (signal: AbortSignal): Promise<HostPlaces> => {
     if (places === undefined) await survey(signal)
     return places ?? { pools: new Map(), networks: new Set() }
@@ -180,7 +180,7 @@ async function readVolumeList(
   })
 }
 
-/** Who has these addresses on the networks of a host: by libvirt's own leases, and by who answers there. */
+/** Returns who uses these addresses on a host's networks: by libvirt's leases, and by answers on the network. */
 async function addressUse(
   virsh: Virsh,
   host: string,

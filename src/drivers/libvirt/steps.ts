@@ -6,7 +6,7 @@ import { hostQueue } from '../host-queue.ts'
 
 export { hostQueue }
 
-/** Everything about a command of virsh that is not the same for all of them. */
+/** The varying parts of a virsh command. */
 type VirshStepParts = HarmParts & VirshParts
 
 interface VirshParts extends Pick<Step, 'summary' | 'host'>, Partial<Pick<Step, 'queues'>> {
@@ -14,7 +14,7 @@ interface VirshParts extends Pick<Step, 'summary' | 'host'>, Partial<Pick<Step, 
   readonly object: string
   readonly options?: ClientCommand['options']
   readonly values?: ClientCommand['values']
-  /** Of the definition that was read. */
+  /** Digest of the definition that was read. */
   readonly digest?: string | undefined
 }
 
@@ -24,7 +24,7 @@ export function makeStep(parts: VirshStepParts): StepOver<'commands'> {
   return { ...harmOf(parts), summary, lane: 'commands', host, queues, on: object, commands, ...defined({ digest }) }
 }
 
-/** What virsh is asked for. */
+/** Returns the step's virsh command. */
 export function commandOf(step: Step): ClientCommand {
   const [first] = step.lane === 'commands' ? step.commands : []
   if (first === undefined || !('object' in first))
@@ -32,7 +32,7 @@ export function commandOf(step: Step): ClientCommand {
   return first
 }
 
-/** What virsh is asked for, as a path: `/domains/{uuid}/start`. Every part escaped: names may come from outside. */
+/** Returns virsh's operation as a path: `/domains/{uuid}/start`. Escapes every part, since names may be foreign. */
 export function domainPath(uuid: string, what?: string): string {
   return `/domains/${encodeURIComponent(uuid)}${what === undefined ? '' : `/${what}`}`
 }
@@ -62,7 +62,7 @@ export function startStep(
   })
 }
 
-/** What is about to be removed need not wait for a guest that does not listen. */
+/** A guest under deletion is not awaited if it ignores the shutdown. */
 export function shutdownStep(host: string, uuid: string, force: boolean): Step {
   return makeStep({
     verb: 'shutdown',

@@ -7,7 +7,7 @@ import { readMark } from './marks.ts'
 import { UUID } from './names.ts'
 import { find, isBlockPool, type Pool, parseXml, textIn } from './xml.ts'
 
-/** The questions of a survey whose number does not depend on what is there. */
+/** The fixed questions of a survey. */
 export const FIRST_QUESTIONS = [
   ['list', '--all', '--uuid'],
   ['list', '--uuid', '--state-running'],
@@ -87,7 +87,7 @@ export function storageOf(
   return {
     host,
     name,
-    // On whole devices there are no files, and nothing can stand on them.
+    // Block devices hold no files, so they can back nothing.
     content: isBlockPool(pool) ? ['images'] : ['images', 'import', 'iso', 'backing'],
     available,
     shared: false,

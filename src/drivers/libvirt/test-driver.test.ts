@@ -14,7 +14,7 @@ import { libvirtDriver } from './driver.ts'
 import { faultyShell } from './testing/faulty-shell.ts'
 import { testDriverShell } from './testing/virsh-session.ts'
 
-/** The driver on the libvirt that is installed here, with its own test driver: real virsh, real XML, no machines. */
+/** The driver on the libvirt that is installed here, with its test driver: real virsh, real XML, no machines. */
 
 const FOREIGN = '6695eb01-f6a4-8304-79aa-97f2502e193f'
 

@@ -1,7 +1,7 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Refusal } from '../../model/step.ts'
 
-/** What virsh said, and what was being done when it did. */
+/** virsh's error output, and what was being done. */
 interface VirshOutput {
   readonly text: string
   readonly doing: string
@@ -12,11 +12,11 @@ interface VirshError {
   readonly reason: string
   readonly meaning: Refusal['meaning']
   readonly connectionWide?: true
-  /** What a person can do about it. */
+  /** Advice for a person. */
   readonly advice?: string
 }
 
-/** Read from the top: the first that fits. The texts are those of libvirt 6 to 11 in the C locale. */
+/** The first matching row counts. The texts are those of libvirt 6 to 11 in the C locale. */
 const ROWS: readonly VirshError[] = [
   {
     match: /authentication (?:unavailable|failed|required)|polkit|not authorized|access denied by policy/i,
@@ -100,7 +100,7 @@ const ROWS: readonly VirshError[] = [
   },
 ]
 
-/** A foreign error in our words. Nothing else in this driver reads what virsh says when it fails. */
+/** Translates virsh's error. No other code in this driver reads error texts. */
 export function translate({ text, doing }: VirshOutput): Refusal {
   const said = cleanText(
     text

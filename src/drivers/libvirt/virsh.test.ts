@@ -26,7 +26,7 @@ function answering(
   }
 }
 
-/** Answers as virsh does: its greeting, its prompt, the line that it read, then what it has to say. */
+/** Answers like virsh: its greeting, its prompt, the echoed line, then the answer. */
 const echoing = (say: (line: string) => string) =>
   answering((_, input) => {
     const lines = input.trimEnd().split('\n')

@@ -6,22 +6,22 @@ import type { Outcome, Refusal } from '../../model/step.ts'
 import { ObservationFailed } from '../port.ts'
 import { translate } from './virsh-errors.ts'
 
-/** virsh on the host, one process for a whole look, one for each write. */
+/** virsh on the host, one process per observation, one per write. */
 export interface Virsh {
   /**
-   * All of these questions in one process: starting virsh and opening its connection costs more than a hundred answers.
-   * Each answer is the text that came, empty where virsh had only an error to say.
+   * Runs all questions in one process, since starting virsh and opening its connection costs more than a hundred
+   * answers. Each answer is the output, empty after an error.
    */
   ask(questions: readonly (readonly string[])[], doing: string, signal: AbortSignal): Promise<readonly string[]>
-  /** One command that must answer. Undefined: virsh says that there is no such thing. */
+  /** Runs one command that must answer. Undefined: virsh says that the thing does not exist. */
   read(words: readonly string[], doing: string, signal: AbortSignal): Promise<string | undefined>
-  /** One command that writes. `says` is what virsh answers when it has done it. */
+  /** Runs one writing command. `says` is virsh's answer on success. */
   write(
     words: readonly string[],
     options: { readonly doing: string; readonly says: RegExp; readonly input?: string | Uint8Array },
     signal: AbortSignal,
   ): Promise<Outcome>
-  /** Any other program of the host. */
+  /** Runs any other program on the host. */
   run(argv: readonly string[], doing: string, signal: AbortSignal): Promise<Ran>
 }
 
@@ -84,7 +84,7 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
 /** virsh opens /dev/stdin by its name, which cannot be done with the socket that a shell gives it. */
 const THROUGH_A_PIPE = 'cat | "$@"'
 
-/** No answer to a write: what it means for trying again. */
+/** Returns the outcome of a write without an answer. */
 export function outcomeOf(error: ShellFailure, doing: string): Outcome {
   const message = `could not ${doing}: ${cleanText(error.message)}`
   if (error.ran === 'maybe') return { result: 'unclear', message }

@@ -40,7 +40,7 @@ export function createVmSteps(resource: Resource, vm: VmSpec, uuid: string): rea
     ...defined({ description: vm.description, tags: vm.tags?.map((tag) => tag.toLowerCase()) }),
   }
   for (const { path, to, effect } of declaredValues(vm, uid)) {
-    // Fields of a device come with the device.
+    // Fields of a new device are set with the device.
     if (effect !== 'replace' && !/^(?:disks|nics)\.[^.]+\./.test(path)) values[path] = to
   }
   if (seed !== undefined) values.seed = seed
@@ -63,7 +63,7 @@ export function createVmSteps(resource: Resource, vm: VmSpec, uuid: string): rea
   return steps
 }
 
-/** All calls that make these changes true. The first carries the digest of the close look. */
+/** Returns all calls for these changes. The first carries the digest of the close look. */
 export function updateVmSteps(
   resource: Resource,
   vm: VmSpec,
@@ -82,7 +82,7 @@ export function updateVmSteps(
   for (const disk of vm.disks) {
     const path = `disks.${disk.slot}`
     const volume = diskIn(config?.domain, disk.slot)?.volume ?? diskToWrite(disk, uid).volume
-    // A disk that is only now put in needs its volume, unless an earlier one is still there.
+    // A newly attached disk needs its volume, unless an earlier one still exists.
     const made = config?.ours.includes(`${disk.storage}:${volume}`) === true
     if (chosen.has(`${path}.volume`) || (chosen.has(path) && !made))
       steps.push(...volumeSteps(host, uuid, disk, volume))
@@ -118,7 +118,7 @@ export function adoptVmSteps(resource: Resource, vm: VmSpec, observed: ObservedR
   ]
 }
 
-/** Takes the mark off the domain: its element of the metadata, and its line of the description. */
+/** Removes the mark from the domain: its metadata element and its description line. */
 export function leaveVmSteps({ host, externalId: uuid, mark, close }: ObservedResource): readonly Step[] {
   if (mark === undefined) return []
   return [
@@ -205,7 +205,7 @@ function volumeSteps(host: string, uuid: string, disk: VmDisk, volume: string): 
     },
     queues: [poolQueue(host, pool)],
   })
-  // A copy is as large as what it was made from.
+  // A copy has its source's size.
   if (importFrom === undefined || backing || sizeGb === undefined) return [step]
   return [step, resizeStep(host, uuid, { slot: disk.slot, pool, volume, sizeGb }, {})]
 }

@@ -17,7 +17,7 @@ import {
 } from './xml.ts'
 
 const NAME = fc.stringMatching(/^[a-z][a-z0-9:_-]{0,8}[a-z0-9]$/).filter((name) => !name.includes('::'))
-/** Everything that XML 1.0 can say; a carriage return comes back as one because it is written as a reference. */
+/** All characters of XML 1.0; a carriage return survives since it is written as a reference. */
 const TEXT = fc
   .string({ unit: 'binary', maxLength: 20 })
   .map((text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/g, ''))
@@ -41,7 +41,7 @@ const TREE: fc.Arbitrary<XmlElement> = fc.letrec<{ node: XmlElement }>((tie) => 
     .map((one) => one as XmlElement),
 })).node
 
-/** White space between elements means nothing. */
+/** White space between elements has no meaning. */
 function meaning(node: XmlElement): unknown {
   const children = node.children.filter((child) => !('text' in child) || child.text.trim() !== '')
   return [
@@ -87,7 +87,7 @@ const PLACES: HostPlaces = {
   networks: new Set(['default']),
 }
 
-/** All elements by their path, with what they say. */
+/** Returns all elements by path, with their content. */
 function leaves(node: XmlElement, path = ''): string[] {
   const here = `${path}/${node.name} ${JSON.stringify(node.attributes)} ${textIn(node).trim()}`
   return [here, ...node.children.filter(isElement).flatMap((child) => leaves(child, `${path}/${node.name}`))]

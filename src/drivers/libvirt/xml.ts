@@ -28,7 +28,7 @@ const parser = new XMLParser({
   ignorePiTags: true,
 })
 
-/** The root element of a document. Undefined: it is none that we would trust to be whole. */
+/** Returns the root element. Undefined: the document is not trustworthy or not whole. */
 export function parseXml(text: string): XmlElement | undefined {
   // A document type could define entities that grow without end. libvirt never writes one.
   if (text.length > LIMITS.responseBytes || /<!(?:DOCTYPE|ENTITY)/i.test(text) || !isBounded(text)) return undefined
@@ -39,7 +39,7 @@ export function parseXml(text: string): XmlElement | undefined {
   }
 }
 
-/** What is not counted as an element ends here. */
+/** The ends of parts that are no elements. */
 const PASSED = [
   ['<!--', '-->'],
   ['<![CDATA[', ']]>'],
@@ -113,7 +113,7 @@ export function find(parent: XmlElement | undefined, path: string): XmlElement |
   return at
 }
 
-/** The same, made where it is missing. */
+/** Returns the element, created if missing. */
 export function findOrMake(parent: XmlElement, path: string): XmlElement {
   let at = parent
   for (const name of path.split('/')) {
@@ -146,7 +146,7 @@ function printNode(node: XmlNode, indent: string): string {
   return escaped(node.text)
 }
 
-/** White space between elements means nothing to libvirt; beside text it does. */
+/** White space between elements has no meaning for libvirt; beside text it has. */
 function laidOut(parent: XmlElement): boolean {
   return parent.children.every((child) => isElement(child) || 'comment' in child || isBlank(child))
 }
@@ -164,7 +164,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 function escaped(text: string): string {
-  // XML 1.0 has no way to say other control characters at all.
+  // XML 1.0 cannot represent other control characters.
   return text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
     .replace(/[&<>'"]/g, (character) => ESCAPES[character] ?? '')
@@ -203,9 +203,9 @@ function plainText(content: unknown): string {
     : ''
 }
 
-/** What the pools and networks of a host are, as far as a domain's XML depends on it. */
+/** The pools and networks of a host that a domain's XML depends on. */
 export interface HostPlaces {
-  /** Where a pool keeps its volumes, by its name. */
+  /** Pools by name, with the place of their volumes. */
   readonly pools: ReadonlyMap<string, Pool>
   /** Networks that libvirt itself keeps; any other name is a bridge of the host. */
   readonly networks: ReadonlySet<string>

@@ -47,7 +47,7 @@ export interface Selector {
   readonly labels: ReadonlyMap<string, string>
 }
 
-/** Who stands behind webhooks without whose word something cannot be written. */
+/** Returns the pods behind webhooks that must answer before some objects can be written. */
 export async function answeringWebhooks(list: ReturnType<typeof listing>): Promise<readonly Selector[]> {
   const [validating = [], mutating = [], services = []] = await Promise.all([
     list('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'),
@@ -73,9 +73,8 @@ export function selects(wanted: ReadonlyMap<string, string>, labels: ReadonlyMap
 }
 
 /**
- * The tier of a pod that a drain must move; undefined for one that stays: what is over, what a DaemonSet would start
- * again, what its kubelet started from a file, and what belongs to the node itself: DNS, storage and the network stop
- * with it, and come up with it.
+ * Returns the tier of a pod that a drain must move. Undefined for one that stays: finished, of a DaemonSet, static, or
+ * part of the node itself: DNS, storage and the network stop and start with it.
  */
 export function goingTier(pod: Foreign, spec: PowerSpec, answering: readonly Selector[]): WorkloadTier | undefined {
   if (isOver(pod) || annotationsOf(pod).has('kubernetes.io/config.mirror')) return undefined

@@ -184,7 +184,7 @@ test('our own box goes down by a unit of its own, and what it wrote is read back
   assert.notEqual(told[0]?.[0], told[1]?.[0])
 })
 
-/** Only a file is looked at: nothing is started. */
+/** Only parses a file: starts nothing. */
 const analyze = spawnSync('systemd-analyze', ['--version'], { encoding: 'utf8' })
 const noAnalyze = analyze.status === 0 ? undefined : 'systemd-analyze is not installed (package systemd)'
 

@@ -13,7 +13,7 @@ import { peopleOn } from './people.ts'
 import { readCluster } from './read-cluster.ts'
 import { openRedfish, type Redfish } from './redfish.ts'
 
-/** Looks at and switches what has to do with power. */
+/** Creates the driver that observes and switches power. */
 export function createPowerDriver(deps: PowerDeps): PowerDriver {
   const controllers = new Map<string, Redfish>()
   const shells = new Map<string, Shell>()

@@ -4,12 +4,12 @@ import type { Outcome } from '../../model/step.ts'
 const UNIT = 'croft-power-off.service'
 const PLACE = `/etc/systemd/system/${UNIT}`
 
-/** The first thing the unit says: what stands before it in the journal is from another time. */
+/** The unit's first output: earlier journal lines are from another time. */
 const FIRST_WORD = 'croft: everything else is off'
 
 /**
- * The unit by which the box that croft runs on goes down when croft can no longer see to it: K3s first, if it is there,
- * then the box. What it does stands in its journal, which is read when croft starts again.
+ * Returns the unit with which croft's own host goes down without croft: first K3s, if it exists, then the box. Its
+ * journal is read when croft starts again.
  */
 export function unitText(): string {
   return `[Unit]
@@ -26,7 +26,7 @@ TimeoutStartSec=600
 `
 }
 
-/** Puts the unit in place and starts it, without waiting: the one who waits goes down with it. */
+/** Installs and starts the unit, without waiting: croft goes down with the host. */
 export async function goDownAlone(shell: Shell, signal: AbortSignal): Promise<Outcome> {
   try {
     await shell.writeFile(PLACE, unitText(), { mode: 0o644, signal })
@@ -39,7 +39,7 @@ export async function goDownAlone(shell: Shell, signal: AbortSignal): Promise<Ou
   }
 }
 
-/** What the unit wrote when it last ran, in whichever boot that was. */
+/** Returns the output of the unit's last run, in any boot. */
 export async function lastWords(shell: Shell, signal: AbortSignal): Promise<readonly string[]> {
   try {
     const asked = ['journalctl', '--unit', UNIT, '--output', 'short-iso', '--no-pager', '--lines', '50']

@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 const MOST_BYTES = 64 * 1024
 
 /**
- * Sends lines over TCP and reads lines until the other side closes, or as many came as were sent. The signal says when
- * to give up; rejects when no connection comes about.
+ * Sends lines over TCP and reads lines until the peer closes, or has answered each. The signal aborts it; rejects
+ * without a connection.
  */
 export function exchangeLines(
   address: string,

@@ -1,11 +1,11 @@
 import { recordIn } from '../../lib/foreign-json.ts'
 import type { PowerMark } from '../../model/observed-power.ts'
 
-/** What croft leaves in a cluster that it puts to sleep. It is all that a power-on has to know. */
+/** croft's marks in a cluster that is off. A power-on needs nothing else. */
 export const MARKS = {
-  /** On a workload: what it had before. */
+  /** On a workload: its former replicas. */
   before: 'croft.dev/power-before',
-  /** On a Node: what of its state is our doing. */
+  /** On a Node: which part of its state croft set. */
   node: 'croft.dev/power',
   /** On a workload, by a person: its tier. */
   tier: 'croft.dev/power-tier',
@@ -22,7 +22,7 @@ export function formatNodeMark({ sinceMs, cordoned, tainted, bootId }: NodeMark)
   return JSON.stringify({ since, cordoned, tainted, ...(bootId === undefined ? {} : { boot: bootId }) })
 }
 
-/** A mark that cannot be read is one all the same; what it says of our doing is then nothing. */
+/** Returns a mark. An unreadable one counts as a mark without any own change. */
 export function readNodeMark(text: string | undefined): NodeMark | undefined {
   if (text === undefined) return undefined
   const value = recordIn(text) ?? {}
@@ -35,7 +35,7 @@ export function readNodeMark(text: string | undefined): NodeMark | undefined {
   }
 }
 
-/** Replicas that a workload had, as our mark says; undefined without one. */
+/** Returns a workload's replicas in our mark; undefined without one. */
 export function readBefore(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   return /^[0-9]{1,6}$/.test(text) ? Number(text) : 1

@@ -1,6 +1,6 @@
 import type { UpsReading } from '../../model/observed-power.ts'
 
-/** What is asked of a UPS, in the words of NUT's protocol. */
+/** Returns the questions about a UPS in NUT's protocol. */
 export function questions(ups: string): readonly string[] {
   return ['ups.status', 'battery.charge', 'ups.realpower'].map((name) => `GET VAR ${ups} ${name}`).concat('LOGOUT')
 }
@@ -16,7 +16,7 @@ export function upsAddress(name: string): { readonly ups: string; readonly host:
 
 const ANSWER = /^VAR \S+ (\S+) "((?:[^"\\]|\\.)*)"$/
 
-/** What the answers say. Undefined: not even whether it feeds from the mains; then nothing is known. */
+/** Parses the answers. Undefined if they lack even mains or battery: then nothing is known. */
 export function readUps(lines: readonly string[]): UpsReading | undefined {
   const variables = new Map(
     lines.flatMap((line) => {
@@ -34,7 +34,7 @@ export function readUps(lines: readonly string[]): UpsReading | undefined {
   return {
     onBattery,
     low: cuts || status.includes('LB'),
-    // A battery that does not say how full it is counts as full until the UPS itself says that it is low.
+    // A battery without a charge reading counts as full until the UPS itself reports it low.
     charge: variables.has('battery.charge') && Number.isFinite(charge) ? charge : 100,
     ...(variables.has('ups.realpower') && Number.isFinite(watts) ? { watts } : {}),
   }

@@ -6,7 +6,7 @@ import type { Step } from '../../model/step.ts'
 import { MARKS } from './marks.ts'
 import { pause, restore } from './objects.ts'
 
-/** One workload behind an API that knows merge patches: the wire is ours, the object is all there is. */
+/** One workload behind an API that supports merge patches: the wire is ours, and nothing else exists. */
 function deployment(replicas: number) {
   return workload('Deployment', { replicas })
 }

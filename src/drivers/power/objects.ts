@@ -18,7 +18,7 @@ const PATHS: Readonly<Record<NonNullable<Step<'power'>['workload']>['kind'], rea
   Database: ['/apis/postgresql.cnpg.io/v1', 'clusters'],
 }
 
-/** Takes a workload to nothing and notes in the same write what it had; a note that is there stays as it is. */
+/** Scales a workload to zero and records its replicas in the same write; an existing record stays. */
 export async function pause(client: KubernetesClient, step: Step<'power'>, signal: AbortSignal): Promise<Outcome> {
   return onWorkload(client, step, signal, (object, kind) => {
     const known = annotationsOf(object).get(MARKS.before)
@@ -87,7 +87,7 @@ export async function markNode(
     const bootId = textOf(at(node, 'status', 'nodeInfo', 'bootID'))
     const text = formatNodeMark({
       sinceMs: mark?.sinceMs ?? nowMs,
-      // A cordon that was there before us is a person's, and stays.
+      // A cordon from before croft is a person's, and stays.
       cordoned: mark?.cordoned === true || !unschedulable,
       tainted: mark?.tainted === true || !tainted,
       ...(bootId === undefined ? {} : { bootId }),
@@ -116,7 +116,7 @@ export async function unmarkNode(client: KubernetesClient, step: Step<'power'>, 
   })
 }
 
-/** Asks what is left on a node to go, once; forced, what refused is deleted. The next pass asks again. */
+/** Evicts the pods on a node once; if forced, deletes those that refused. The next pass repeats it. */
 export async function drainNode(
   client: KubernetesClient,
   step: Step<'power'>,
@@ -159,7 +159,7 @@ async function changed(
   change: (object: Foreign) => Foreign | undefined,
 ): Promise<Outcome> {
   const asked = await client.get(path, signal)
-  // What is gone needs nothing any more.
+  // A deleted object needs no change.
   if (asked.is === 'error' && asked.status === 404) return DONE
   if (asked.is !== 'answer') return outcomeOf(asked)
   const patch = change(asked.value)

@@ -34,7 +34,7 @@ function isUnschedulable(pod: Foreign): boolean {
   )
 }
 
-/** Would it take the pod if it were on and had room? What stands there because it is off counts for nothing. */
+/** Reports whether the node would take the pod if it were on and had room. */
 function takes(node: Foreign, pod: Foreign): boolean {
   const labels = labelsOf(node)
   const selector = stringMapOf(at(pod, 'spec', 'nodeSelector'))

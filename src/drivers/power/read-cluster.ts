@@ -24,7 +24,7 @@ const APPS = '/apis/apps/v1'
 const BATCH = '/apis/batch/v1'
 const CNPG = '/apis/postgresql.cnpg.io/v1'
 
-/** Everything about power that the API shows, in a constant number of calls. Undefined: it did not answer all. */
+/** Reads all facts about power from the API in a constant number of calls. Undefined if an answer is missing. */
 export async function readCluster(
   client: KubernetesClient,
   cluster: Pick<ClusterSpec, 'agents'>,
@@ -46,7 +46,7 @@ export async function readCluster(
       list('/api/v1/nodes'),
       answeringWebhooks(list),
     ])
-  // Who cannot say what runs, or is being backed up, must not be taken for one that has nothing of it.
+  // A cluster that cannot list its pods or backups must not count as one without any.
   const holding = jobs !== undefined && backups !== undefined && velero !== undefined
   if (pods === undefined || nodes === undefined || !holding) return undefined
   const known = deployments !== undefined && sets !== undefined && crons !== undefined && databases !== undefined
@@ -126,7 +126,7 @@ function cron(object: Foreign, spec: PowerSpec): ShownWorkload | undefined {
   }
 }
 
-/** A database of CloudNativePG. Hibernated: its pods are gone, its volumes are kept. */
+/** A database of CloudNativePG. If hibernated, its pods are gone and its volumes kept. */
 function database(object: Foreign, pods: readonly Foreign[], spec: PowerSpec): ShownWorkload | undefined {
   const described = describe(object, 'Database')
   if (described.name === '') return undefined
@@ -209,7 +209,7 @@ function storageUp(workloads: readonly PowerWorkload[] | 'unknown'): ClusterPowe
   return { up: 'no', message: `${first.namespace}/${first.name} has ${first.ready} of ${first.replicas} pods ready` }
 }
 
-/** What time it is where jobs are stamped: the newest word of a kubelet. */
+/** Returns the time that jobs' times refer to: the newest renewal of a kubelet. */
 function clusterTime(nodes: readonly Foreign[]): number {
   const renewals = nodes.flatMap((node) =>
     recordsOf(at(node, 'status', 'conditions')).map((one) => timeOf(one.lastHeartbeatTime) ?? 0),

@@ -6,7 +6,7 @@ import type { BmcTarget } from '../../model/power.ts'
 import type { Secret } from '../../model/secret.ts'
 import type { Outcome } from '../../model/step.ts'
 
-/** One management controller, spoken to by Redfish. */
+/** One management controller over Redfish. */
 export interface Redfish {
   power(signal: AbortSignal): Promise<{ readonly power: OnOffUnknown; readonly watts?: number }>
   /** Never a cycle: On, an orderly shutdown, or a power cut. All are idempotent. */
@@ -25,7 +25,7 @@ export function openRedfish(wire: Wire, { user, system }: BmcTarget, password: (
     if (answer.status !== 200) throw new WireFailure('maybe', `HTTP_${answer.status}`, `${path}: ${answer.status}`)
     return parseForeignJson(answer.body)
   }
-  /** Where the system is: the one that was named, or the only one. */
+  /** Returns the system's path: the configured one, or the only one. */
   const place = async (signal: AbortSignal): Promise<string> => {
     if (system !== undefined) return `/redfish/v1/Systems/${encodeURIComponent(system)}`
     if (found !== undefined) return found
@@ -36,7 +36,7 @@ export function openRedfish(wire: Wire, { user, system }: BmcTarget, password: (
     found = only.replace(/\/$/, '')
     return found
   }
-  /** What the chassis of the system takes. Many controllers do not measure it, and say so by not answering. */
+  /** Returns the draw of the system's chassis. Many controllers do not measure it and do not answer. */
   const measured = async (shown: unknown, signal: AbortSignal): Promise<number | undefined> => {
     const [chassis] = recordsOf(at(shown, 'Links', 'Chassis')).map((one) => one['@odata.id'])
     if (typeof chassis !== 'string' || !chassis.startsWith('/redfish/v1/Chassis/')) return undefined

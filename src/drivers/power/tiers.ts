@@ -1,7 +1,7 @@
 import { type TierRule, WORKLOAD_TIERS, type WorkloadTier } from '../../model/power.ts'
 import { MARKS } from './marks.ts'
 
-/** What a workload is judged by. */
+/** The facts that a workload is judged by. */
 export interface WorkloadTraits {
   readonly namespace: string
   readonly name: string
@@ -10,7 +10,7 @@ export interface WorkloadTraits {
   readonly labels: ReadonlyMap<string, string>
   /** Names of its containers. */
   readonly containers: readonly string[]
-  /** Does it use volumes that hang on a node? */
+  /** Whether it uses volumes that are attached to a node. */
   readonly claims: boolean
   /** A webhook that must answer before others may be written is behind it. */
   readonly answersWebhooks: boolean
@@ -69,7 +69,7 @@ export function tierOf(workload: WorkloadTraits, rules: readonly TierRule[]): Wo
   if (kind === 'Database') return 'databases'
   const [known] = KNOWN.find(([, is]) => is(workload)) ?? []
   if (known !== undefined) return known
-  // Without it nothing that it must agree to could be scaled any more, neither down nor up.
+  // Without it, what it must admit could not be scaled any longer, neither down nor up.
   if (workload.answersWebhooks && !claims) return 'system'
   if (STORAGE.test(namespace))
     return CLIENT.test(name) ? 'storage-clients' : OPERATOR.test(name) ? 'operators' : 'storage'
@@ -80,7 +80,7 @@ export function tierOf(workload: WorkloadTraits, rules: readonly TierRule[]): Wo
   return 'apps'
 }
 
-/** Does it answer for the names of the cluster: K3s' own CoreDNS, or one that came as a chart? */
+/** Reports whether it is the cluster's DNS: K3s's CoreDNS, or one from a chart. */
 export function servesDns(labels: ReadonlyMap<string, string>): boolean {
   const app = labels.get('k8s-app')
   return app === 'kube-dns' || app === 'coredns' || labels.get(NAME) === 'coredns'

@@ -10,7 +10,7 @@ export interface ForeignError {
   readonly text: string
   /** Per parameter, from a 400. */
   readonly parameters?: Readonly<Record<string, string>>
-  /** What could not be done: `create VM 114 (web-1) on fun-bedbug`. */
+  /** The failed operation: `create VM 114 (web-1) on fun-bedbug`. */
   readonly doing: string
   readonly host?: string
   readonly guest?: string
@@ -24,13 +24,13 @@ interface Pattern {
   readonly reason: string
   readonly meaning: Refusal['meaning']
   readonly connectionWide?: boolean
-  /** What to do about it, from the parts that matched. */
+  /** Returns advice from the matched parts. */
   readonly advice?: (match: RegExpExecArray, error: ForeignError) => string
 }
 
 /**
- * What Proxmox says, and what it means for trying again. The first that matches counts, so the more exact ones come
- * first. Taken from recorded answers of the real daemon; docs/drivers/proxmox.md explains the words.
+ * Proxmox's errors, and their meaning for retries. The first match counts, so the more exact ones come first. Taken
+ * from recorded answers of the real daemon; docs/drivers/proxmox.md explains them.
  */
 const PATTERNS: readonly Pattern[] = [
   {
@@ -41,7 +41,7 @@ const PATTERNS: readonly Pattern[] = [
     advice: () => 'the Proxmox cluster has lost its majority; it takes writes again when enough hosts are back',
   },
   {
-    // Of a file that is there: what is to become of it is decided by the declaration.
+    // The file exists: its declaration decides what to do.
     when: /checksum mismatch: got .*, aborting/i,
     reason: 'ChecksumMismatch',
     meaning: 'backoff',
@@ -246,7 +246,7 @@ export function translate(error: ForeignError): Refusal {
   if (error.status === 401) return refusalOf('Unauthorized', 'stalled', error, unauthorizedAdvice(error.text), true)
   const whole =
     error.parameters === undefined ? error.text : `${error.text} ${Object.values(error.parameters).join(' ')}`
-  // Patterns that look for two words go back and forth over a text that repeats one of them.
+  // Limit the text: patterns with two words backtrack over a text that repeats one of them.
   const text = whole.slice(0, LIMITS.judgedErrorLength)
   for (const pattern of PATTERNS) {
     const match = pattern.when.exec(text)
@@ -280,7 +280,7 @@ function refusalOf(
   }
 }
 
-/** A host that died in mid-creation leaves its lock for ever, and no token can take it away. */
+/** A host that died during a creation leaves its lock forever, and no token can remove it. */
 function lockAdvice(match: RegExpExecArray, error: ForeignError): string {
   const guest = error.guest ?? 'ID'
   const where = error.host === undefined ? 'on its host' : `on ${error.host}`

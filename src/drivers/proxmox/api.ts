@@ -28,7 +28,7 @@ export interface ApiDeps {
   forgetToken(): void
 }
 
-/** What a call is about, for the words of an error. */
+/** The subject of a call, for its error. */
 export interface CallSubject {
   readonly doing: string
   readonly host?: string
@@ -40,11 +40,11 @@ export interface UploadedFile {
   readonly bytes: Uint8Array
 }
 
-/** Proxmox's HTTP API: token, form encoding, lenient reading, and errors in our words. */
+/** Proxmox's HTTP API: token, form encoding, lenient parsing, and translated errors. */
 export interface Api {
   /** The `data` of an answer. Throws ObservationFailed. */
   read(path: string, about: CallSubject, signal: AbortSignal): Promise<unknown>
-  /** The whole answer, for the few that say something beside their `data`. Throws ObservationFailed. */
+  /** Reads the whole answer, for the few with fields beside `data`. Throws ObservationFailed. */
   readAnswer(path: string, about: CallSubject, signal: AbortSignal): Promise<ApiFields>
   /**
    * Makes one write. Never throws. `secrets` are revealed into the parameters of this one request; a `file` is sent
@@ -57,7 +57,7 @@ export interface Api {
     signal: AbortSignal,
     file?: UploadedFile,
   ): Promise<Outcome>
-  /** One write whose body is read while it is sent. Never throws. */
+  /** Makes one write whose body is read while it is sent. Never throws. */
   upload(
     path: string,
     contentType: string,
@@ -65,7 +65,7 @@ export interface Api {
     about: CallSubject,
     signal: AbortSignal,
   ): Promise<Outcome>
-  /** One write whose answer is wanted. Never throws. */
+  /** Makes one write and returns its answer. Never throws. */
   ask(
     call: RestCall,
     secrets: ReadonlyMap<string, Secret>,
@@ -84,7 +84,7 @@ export function createApi(deps: ApiDeps): Api {
   const slots = createSlots(deps.reads)
   const headersByToken = new WeakMap<Secret, WireRequest['headers']>()
 
-  /** One object for all requests with a token: the wire checks and writes it once. */
+  /** Returns one object per token, which the wire checks and encodes once. */
   function headersOf(token: Secret): WireRequest['headers'] {
     const known = headersByToken.get(token)
     if (known !== undefined) return known
@@ -218,9 +218,9 @@ export function formOf(
   return pairs.join('&')
 }
 
-/** An answer with its `data`, null included; undefined when it is not what it should be. */
+/** Returns an answer with its `data`, even null; undefined if malformed. */
 function answerOf(body: string): ApiFields | undefined {
-  // A truncated answer, a proxy's HTML page or nothing at all: no JSON object.
+  // A truncated answer, a proxy's HTML page or an empty one is no JSON object.
   return body.charCodeAt(0) === 0x7b ? recordIn(body) : undefined
 }
 
@@ -232,7 +232,7 @@ function outcomeOf(data: unknown, about: CallSubject): Outcome {
     : { result: 'done' }
 }
 
-/** Answers of the proxy between us and the host, not of Proxmox itself. Only 595 says that nothing was passed on. */
+/** Reports whether a proxy answered, not Proxmox itself. Only 595 proves that nothing was passed on. */
 function isProxyFailure({ status, body, reason }: WireResponse): boolean {
   if (status >= 595 && status <= 599) return true
   if (status === 502 || status === 503 || status === 504) return true
@@ -244,7 +244,7 @@ function isProxyFailure({ status, body, reason }: WireResponse): boolean {
 }
 
 /**
- * The end of an earlier task interrupts the daemon while it waits for the process of this one; it takes that process for
+ * The end of an earlier task interrupts the daemon while it waits for this task's process; it considers that process
  * dead and ends it before it does anything. So nothing has happened, and the same call works the next moment.
  */
 function workerWasLost({ status, reason, body }: WireResponse): boolean {
@@ -263,7 +263,7 @@ function readError(
   nowMs: number,
 ): ForeignError {
   const { message, parameters } = parseErrorBody(response.body)
-  // Older versions say it in the status line only; proxies that speak HTTP/2 lose that line.
+  // Older versions report it only in the status line; HTTP/2 proxies drop that line.
   const texts = [response.reason, message].filter((text, at, all) => text !== '' && all.indexOf(text) === at)
   // A simulated datacentre has its own time, while the Date of its answers is the real computer's.
   const compared = response.status === 401 && response.headers[SIM_CLOCK_HEADER] === undefined
@@ -323,7 +323,7 @@ function proxyRefusal(response: WireResponse, about: CallSubject, token: Secret)
     reason: 'HostUnreachable',
     meaning: 'backoff',
     message: saidBy(response, about, [token]),
-    // Without a host in question it is the front door itself that does not answer.
+    // Without a host in the call, the API itself does not answer.
     ...(about.host === undefined ? { connectionWide: true } : {}),
   }
 }
@@ -333,7 +333,7 @@ function saidBy(response: WireResponse, about: CallSubject, secrets: readonly Se
   return `could not ${about.doing}: status ${response.status}${reason === '' ? '' : ` (${reason})`}`
 }
 
-/** The words of a network are for those who know them by heart: what they mean comes first. */
+/** Network errors are hard to read: their meaning comes first. */
 function whyUnreachable(error: unknown): string {
   const text = textOfError(error)
   if (!(error instanceof WireFailure)) return text
@@ -376,7 +376,7 @@ function mask(text: string, secrets: readonly Secret[]): string {
   return masked
 }
 
-/** First come, first served; at most `most` at once. */
+/** Grants slots in order; at most `most` at once. */
 function createSlots(most: number): () => Promise<() => void> {
   let free = Math.max(1, most)
   const waiting: (() => void)[] = []

@@ -35,7 +35,7 @@ export function nodesToAsk(wanted: readonly Resource[], survey: Survey, seen: Ob
   return [...new Set(nodes)].filter((node) => online.has(node)).slice(0, LIMITS.examinedHosts)
 }
 
-/** Is each card on its bridge? As nearly every card is, this is asked before the configuration is taken apart. */
+/** Reports whether each card is on its bridge. Nearly every one is, so this runs before the configuration is parsed. */
 export function isOnAll(
   config: ApiFields,
   nics: readonly { readonly slot: string; readonly bridge: string }[],
@@ -130,7 +130,7 @@ export function createBridgeLook(api: Api, clock: Clock) {
   return { look, saw }
 }
 
-/** A host that does not answer here is judged by the survey: this only says what is not known. */
+/** A host that does not answer here is judged by the survey: its bridges are only unknown. */
 async function bridgesOf(api: Api, node: string, signal: AbortSignal): Promise<unknown> {
   try {
     const path = `/nodes/${encodeURIComponent(node)}/network?type=any_bridge`
@@ -141,7 +141,7 @@ async function bridgesOf(api: Api, node: string, signal: AbortSignal): Promise<u
   }
 }
 
-/** What is in the way of the cards that change. `asked`: the bridges of its host when it was read, where no survey has them. */
+/** Returns obstacles of changed cards. `asked`: the bridges of its host when it was read, if no survey has them. */
 export function movedCardObstacles(
   guest: {
     readonly host: string

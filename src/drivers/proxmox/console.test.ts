@@ -95,7 +95,7 @@ test('without VM.Console Proxmox says no, and the message has neither token nor 
   await using it = await world()
   const { access } = it.served.datacentre.world
   const root = access.users.get('root@pam') ?? assert.fail()
-  // A token that is kept apart and was granted nothing but to look.
+  // A separate token with read permission only.
   for (const [name, token] of root.tokens) root.tokens.set(name, { ...token, privsep: true })
   const ugid = `root@pam!${[...root.tokens.keys()][0] ?? ''}`
   access.acl.push({ path: '/', type: 'token', ugid, roleid: 'PVEAuditor', propagate: true })

@@ -71,13 +71,13 @@ async function startProxy(
   const ticket = isRecord(data) ? data.ticket : undefined
   const user = isRecord(data) ? nameOf(data.user) : undefined
   const known = Number.isInteger(port) && typeof ticket === 'string' && user !== undefined
-  // A line break would be taken for the end of the login, and what follows for what a person typed.
+  // A line break would end the login, and the rest would count as input.
   if (!known || ticket.length > 512 || /[^\x21-\x7e]/.test(ticket) || /[^\x21-\x7e]/.test(user))
     throw refused(about, 'UnreadableAnswer', 'the answer is not what Proxmox sends', 'backoff')
   return { port: String(port), user, ticket: new Secret(ticket) }
 }
 
-/** Says who is there, and waits until the other side has taken it. What comes after that is the terminal's. */
+/** Sends the login and waits until the peer has accepted it. All later data is the terminal's. */
 function greeted(
   socket: Duplex,
   { user, ticket }: StartedTerminal,
@@ -115,7 +115,7 @@ function greeted(
 function terminalOver(socket: Duplex, size: TerminalSize, clock: Clock): RemoteTerminal {
   const over = new AbortController()
   const stream = new Duplex({
-    // What the other side has ended is over.
+    // If the peer ends it, it is over.
     allowHalfOpen: false,
     read: () => void socket.resume(),
     write(chunk: Buffer, _encoding, done) {

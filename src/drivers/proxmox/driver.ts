@@ -7,7 +7,7 @@ export const proxmoxDriver: Driver = {
   name: 'proxmox',
   rules: proxmoxRules,
   connect: openSession,
-  // Only `croft doctor` and `croft import` need these: no other command pays for them.
+  // Loaded only for `croft doctor` and `croft import`, so that no other command pays for it.
   doctor: { examine: async (...args) => (await import('./doctor/examine.ts')).examine(...args) },
   roles: { least: async (...args) => (await import('./doctor/least-role.ts')).leastRole(...args) },
   importSettings: {

@@ -10,7 +10,7 @@ export function parseFileList(list: string): { readonly host: string; readonly s
   return { host, storage }
 }
 
-/** The list that shows the disks of one id on one storage of one host, whether or not there is such a guest. */
+/** Returns the list of an id's disks on one storage of one host, with or without such a guest. */
 export function diskList(host: string, storage: string, externalId: string): string {
   return `disks/${host}/${storage}/${externalId}`
 }

@@ -6,8 +6,8 @@ import * as files from '../files.ts'
 import { hostQueue, makeStep, storagePath, storageQueues } from './steps.ts'
 
 /**
- * Proxmox keeps no checksum that could be read; it checks one while it downloads, and again when a download is asked for
- * a file that is already there (see `verifyFileSteps`).
+ * Returns the differences. Proxmox stores no readable checksum; it verifies one during a download, and again when a
+ * download is requested for an existing file (see `verifyFileSteps`).
  */
 export function diffFile(
   resource: Resource,
@@ -15,7 +15,7 @@ export function diffFile(
   observed: ObservedResource,
   known?: Readonly<Record<string, string>>,
 ) {
-  // Proxmox compared the checksum when it was uploaded, and has no way to be asked for it again.
+  // Proxmox verified the checksum at the upload, and cannot repeat that.
   if (files.isBuilt(file))
     return files.diffFile(resource, unsummed(file), observed, { empty: 'replace', allow: buildAgain(file) }, known)
   const allow = 'correct the checksum, remove the file, or allow it to be replaced (replace: true, or overwrite: true)'
@@ -36,7 +36,7 @@ export function createFileSteps(file: FileSpec, survey?: Survey): readonly Step[
   return [sum === undefined ? step : { ...step, learns: { done: { verified: sum } } }]
 }
 
-/** Takes the wrong file away, then fetches the right one; only where the declaration allows it. */
+/** Deletes the wrong file, then downloads the right one; only if declared. */
 export function updateFileSteps(
   file: FileSpec,
   observed: ObservedResource,

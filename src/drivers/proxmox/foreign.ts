@@ -5,12 +5,12 @@ import { LIMITS } from '../../lib/limits.ts'
 export { cleanText, isRecord }
 
 /**
- * Reading what an outside system says without believing it: wrong types, huge strings, control characters and
- * negative sizes become something harmless. No schema library here, because a survey has thousands of entries.
+ * Parses foreign answers without trusting them: wrong types, huge strings, control characters and negative sizes become
+ * harmless. No schema library here, since a survey has thousands of entries.
  */
 export type ApiFields = Readonly<Record<string, unknown>>
 
-/** A short name (host, storage, guest) as text, or undefined when it is no such thing. */
+/** Returns a short name (host, storage, guest) as text, or undefined for other values. */
 export function nameOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : cleanText(value, LIMITS.foreignNameLength)
   return typeof value === 'number' ? String(value) : undefined
@@ -36,7 +36,7 @@ export function recordsOf(value: unknown): readonly ApiFields[] {
   return list.every(isRecord) ? list : list.filter(isRecord)
 }
 
-/** Percent-encoded text as it is meant; one that is not encoded stays as it is. */
+/** Decodes percent-encoded text; other text stays. */
 export function decoded(text: string): string {
   if (!text.includes('%')) return text
   try {

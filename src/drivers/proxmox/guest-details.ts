@@ -69,7 +69,7 @@ export function withConfig(
   }
 }
 
-/** What the survey showed and the configuration does not. Fields are left out only then: for each guest it would cost. */
+/** Drops what the survey showed and the configuration lacks. Copies only then, since it costs for each guest. */
 function withoutOutdated(
   observed: ObservedResource,
   { mark, lock, template }: { readonly mark: unknown; readonly lock: unknown; readonly template: boolean | undefined },
@@ -83,7 +83,7 @@ function withoutOutdated(
   return rest
 }
 
-/** `creation-qemu=10.0.2,ctime=1700000000`: the end of that second, so that what was made after an order counts as younger. */
+/** Parses `creation-qemu=10.0.2,ctime=1700000000`: the end of that second, to count as later than an order in it. */
 function createdIn(meta: unknown): { readonly createdMs?: number } {
   const seconds = typeof meta === 'string' ? /(?:^|,)ctime=(\d{1,12})(?:,|$)/.exec(meta)?.[1] : undefined
   return seconds === undefined ? {} : { createdMs: Number(seconds) * 1000 + 999 }
@@ -111,7 +111,7 @@ const INNER_INTERFACE =
 
 const MOST_ADDRESSES = 64
 
-/** Addresses by which the guest can be reached, from the agent's answer; undefined when it is none. */
+/** Returns the guest's reachable addresses from the agent's answer; undefined if malformed. */
 export function readAddresses(data: unknown): readonly string[] | undefined {
   if (!isRecord(data) || !Array.isArray(data.result)) return undefined
   const addresses: string[] = []

@@ -3,7 +3,7 @@ import { isUp, powerOf } from '../guests.ts'
 import { hostChange, type Moving } from './move-guest.ts'
 import { compareAll, createParams, type Option, wantedOf } from './option.ts'
 
-/** What is declared of every sort of guest and lies outside its configuration. */
+/** Declared values outside the configuration, for every type of guest. */
 interface Outside {
   readonly pool?: string
   readonly template?: boolean
@@ -11,13 +11,13 @@ interface Outside {
   readonly restart?: 'never'
 }
 
-/** What is particular to one sort of guest when it is compared. */
+/** The specific parts of a comparison for one type of guest. */
 interface GuestSort<Spec> {
   readonly options: readonly Option<Spec>[]
   readonly moving: Moving
-  /** Differences that are in no option, beside those of every guest. */
+  /** Differences outside the options, in addition to those of every guest. */
   readonly also?: (changes: Change[]) => void
-  /** Keys that the declaration has a say in although it sends none. */
+  /** Keys that the declaration decides although it sends none. */
   readonly keys?: readonly string[]
   /** The change as it is, or with the reason why it cannot be made. */
   possible(change: Change, config: ObservedDetails['config'], running: boolean): Change
@@ -49,7 +49,7 @@ export function diffGuest<Spec extends Outside>(
   comparePower(spec, observed, changes)
   return changes.map((change) => {
     const next = possible(change, close.config, running)
-    // Without a running guest there is nothing to restart.
+    // A stopped guest needs no restart.
     return !running && next.effect === 'restart' ? { ...next, effect: 'live' } : next
   })
 }
@@ -62,7 +62,7 @@ function comparePool({ pool }: Outside, observed: ObservedResource, changes: Cha
 function compareTemplate({ template }: Outside, observed: ObservedResource, changes: Change[]): void {
   const from = observed.template === true
   if (template === undefined || template === from) return
-  // It must be switched off for it. Clones may stand on a template's disks, so there is no safe way back.
+  // The guest must be off for it. Clones may depend on a template's disks, so there is no safe way back.
   changes.push({ path: 'template', from, to: template, effect: template ? 'restart' : 'replace' })
 }
 
@@ -117,7 +117,7 @@ function isOwnAddition(key: string, { config, inForce }: Pick<ObservedDetails, '
 function comparePower({ power, template }: Outside, observed: ObservedResource, changes: Change[]): void {
   if (power === undefined || template === true || observed.template === true) return
   const from = powerOf(observed)
-  // Nothing is concluded from "unknown": the host may only be out of sight.
+  // "unknown" proves nothing: the host may only be unreachable.
   if (from === 'unknown' || from === power) return
   changes.push({ path: 'power', from, to: power, effect: 'live' })
 }

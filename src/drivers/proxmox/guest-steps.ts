@@ -22,7 +22,7 @@ export function called({ type, externalId }: GuestPlace): string {
 
 type CallOfGuest = HarmParts & Omit<CallStepParts, 'host' | 'method' | 'path' | keyof HarmParts>
 
-/** One call on a guest, at a path below its own. */
+/** Creates one call on a guest, at a path below its own. */
 export function guestStep(
   guest: GuestPlace,
   method: CallStepParts['method'],
@@ -33,7 +33,7 @@ export function guestStep(
   return makeStep({ ...parts, host, method, path: `${guestPath(host, type, externalId)}${below}` })
 }
 
-/** Everything that is declared of a guest, in one call that also marks it. */
+/** Creates a guest with all declared values and its mark in one call. */
 export function createStep(
   { type, host, externalId }: GuestPlace,
   name: string,
@@ -52,7 +52,7 @@ export function createStep(
   })
 }
 
-/** Writes the mark alone on a guest that was there before us. */
+/** Writes only the mark on an existing guest. */
 export function adoptGuestSteps<Spec>(
   options: readonly Option<Spec>[],
   guest: GuestPlace,
@@ -66,7 +66,7 @@ export function adoptGuestSteps<Spec>(
   return [guestStep(guest, 'PUT', '/config', { verb: 'mark', summary, params: withDigest(params, close?.digest) })]
 }
 
-/** Takes the mark off: our tags and our line of the description, and nothing that a person wrote beside them. */
+/** Removes the mark: our tags and our description line, and nothing that a person wrote. */
 export function leaveGuestSteps({ type, host, externalId, close }: ObservedResource): readonly Step[] {
   const guest: GuestPlace = { type: type === 'container' ? 'container' : 'vm', host, externalId }
   const { tags, description } = close?.config ?? {}
@@ -98,7 +98,7 @@ function updateParams<Spec>(
   return params
 }
 
-/** How the chosen changes of a configuration are written: what they make room for, and by which call. */
+/** How the chosen changes of a configuration are written: which storages they allocate on, and by which call. */
 interface Writing {
   readonly allocates: readonly string[]
   readonly method?: 'PUT' | 'POST'
@@ -138,7 +138,7 @@ export function configureSteps<Spec extends { readonly protection?: boolean }>(
   return [...lift, ...(lift.length === 0 ? rest : rest.map(withoutDigest))]
 }
 
-/** Disks that a call takes out of the configuration. Their volumes stay beside it, as unused ones; an unused one is destroyed. */
+/** Finds disks that a call detaches. Their volumes become unused ones; an unused one is destroyed. */
 function takingDisks(observed: ObservedResource, params: Params, paths: ReadonlySet<string>) {
   const disks = (params.delete ?? '').split(',').filter((name) => DISK.test(name))
   if (disks.length === 0) return {}
@@ -167,7 +167,7 @@ export function growStep(
   })
 }
 
-/** A volume that is to lie on another storage, or in another format. */
+/** A volume with a new storage or format. */
 export interface Move {
   readonly slot: string
   readonly storage: string
@@ -180,7 +180,7 @@ export function moveStep(guest: GuestPlace, move: Move, digest: string | undefin
   return guestStep(guest, 'POST', below, {
     verb: 'move',
     summary: `move ${slot} of ${called(guest)} to ${storage}${format === undefined ? '' : ` as ${format}`}`,
-    // The source goes when the copy is complete: what was on it is on the copy.
+    // The source is deleted once the copy is complete, so no data is lost.
     params: withDigest({ ...volume, storage, ...defined({ format }), delete: '1' }, digest),
     queues: [hostQueue(guest.host), ...storageQueues(guest.host, [storage], survey)],
   })

@@ -9,7 +9,7 @@ import { storagePath } from './steps.ts'
 
 const FILE_CONTENT = new Set(['iso', 'vztmpl', 'import', 'snippets'])
 
-/** What a survey does not show: settings, files of a storage, disks that lie there for one id. */
+/** Reads what a survey does not show: settings, a storage's files, an id's disks. */
 export async function readList(
   api: Api,
   connection: string,

@@ -3,7 +3,7 @@ import type { Connection } from '../../model/estate.ts'
 import type { DriverDeps } from '../port.ts'
 import { readProviderCredentials } from './provider-credentials.ts'
 
-/** The connection with its real address, and the text of its token. Throws an Error that says why there is none. */
+/** Returns the connection with its real address, and its token. Throws an Error with the reason if there is none. */
 export async function loginOf(
   connection: Connection,
   deps: Pick<DriverDeps, 'resolveSecret'>,

@@ -5,7 +5,7 @@ import { Secret } from '../../model/secret.ts'
 import type { RestCall } from '../../model/step.ts'
 import { createApi } from './api.ts'
 
-/** What a host answers that loses the worker of every call, and how often it is asked. */
+/** Returns a host's answer if it loses the worker of every call, and how often it was asked. */
 async function asked(method: RestCall['method'], path: string) {
   let calls = 0
   const api = createApi({

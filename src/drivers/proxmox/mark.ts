@@ -4,9 +4,9 @@ import { markTags, printLine, readMark, splitDescription, splitTags } from './ma
 import type { Option } from './option.ts'
 
 /**
- * The mark itself: a tag that a person took away, or a deletion policy that changed in Git, is put right. A thing
- * without our mark is not given one here: that is taking over, and only a person may ask for it.
- * It is written together with tags and description, which share its keys.
+ * The mark: corrects a removed tag, or a deletion policy that changed in Git. A thing without our mark gets none here:
+ * that is an adoption, which only a person may request. Written together with tags and description, which share its
+ * keys.
  */
 export const mark: Option<unknown> = {
   create() {},
@@ -14,7 +14,7 @@ export const mark: Option<unknown> = {
     const to = printLine(mark, externalId)
     const tags = splitTags(config.tags).map((tag) => tag.toLowerCase())
     const tagged = markTags(mark.uid).every((tag) => tags.includes(tag))
-    // Nearly always it is as it should be, and then nothing need be taken apart.
+    // Nearly always it is right, and then nothing needs parsing.
     if (tagged && typeof config.description === 'string' && config.description.endsWith(to)) return
     if (readMark(config, externalId)?.uid !== mark.uid) return
     const line = splitDescription(config.description).line

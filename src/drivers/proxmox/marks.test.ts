@@ -8,7 +8,7 @@ const UID = '0123456789abcdef'
 const OTHER = 'fedcba9876543210'
 const MARK: Mark = { uid: UID, owner: 'EnvironmentVM/web-1', estate: 'home', deletion: 'Orphan' }
 
-/** What Proxmox does to a tag list. */
+/** Proxmox's changes to a tag list. */
 const stored = (tags: string) => splitTags(tags).reverse().join(';')
 
 describe('marks', () => {

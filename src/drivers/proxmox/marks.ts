@@ -3,12 +3,12 @@ import type { Mark } from '../../model/resource.ts'
 import { type ApiFields, decoded } from './foreign.ts'
 
 /**
- * How croft recognises what it made. The tags are seen in bulk and carry the uid; the description's line carries the
- * rest. What people wrote beside them is never lost.
+ * How croft recognises its things. The tags are in the survey and carry the uid; the description's line carries the
+ * rest. People's own text is never lost.
  */
 const GENERAL_TAG = 'croft'
 const UID_TAG = /^croft-([0-9a-f]{16})$/
-/** The same within a list. */
+/** The same inside a list. */
 const TAGGED_UID = /(?:^|[;,\s])croft-([0-9a-f]{16})(?:[;,\s]|$)/
 const MARK_LINE = /^croft: (?=.*\buid=[0-9a-f]{16}\b)/
 
@@ -48,7 +48,7 @@ function isOurs(tag: string): boolean {
 
 /** The uid in a tag list. Two different ones are a contradiction and count as none. */
 export function uidOfTags(text: unknown): string | undefined {
-  // Asked for every guest of every survey: most have no mark at all.
+  // Runs for every guest of every survey: most have no mark.
   const lower = typeof text === 'string' ? text.toLowerCase() : ''
   const first = lower.indexOf('croft-')
   if (first === -1) return undefined
@@ -59,11 +59,11 @@ export function uidOfTags(text: unknown): string | undefined {
 
 export interface MarkLine {
   readonly mark: Mark
-  /** The id it was written for. A person's clone carries the line along, and so gives itself away. */
+  /** The id that it was written for. A person's clone copies the line, and so shows that it is a copy. */
   readonly externalId?: string
 }
 
-/** What a person wrote, and our line when there is one. */
+/** Splits a person's text from our line, if there is one. */
 export function splitDescription(text: unknown): { readonly human: string; readonly line?: MarkLine } {
   if (typeof text !== 'string') return { human: '' }
   if (!text.includes('croft: ')) return { human: text.trimEnd() }

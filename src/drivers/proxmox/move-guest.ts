@@ -17,7 +17,7 @@ export interface Moving {
 
 type MoveReason = { readonly why: string; readonly blocked?: { readonly message: string; readonly allow: string } }
 
-/** Nothing else is changed on the host that it is about to leave. Undefined: it stays where it is. */
+/** Returns the move. No other change happens on the host that it leaves. Undefined: it stays. */
 export function hostChange(moving: Moving, observed: ObservedResource): Change | undefined {
   const { moveHere, host } = moving
   if (moveHere === undefined || observed.host === host) return undefined
@@ -31,7 +31,7 @@ export function hostChange(moving: Moving, observed: ObservedResource): Change |
   }
 }
 
-/** A running VM keeps running on its way; one with hardware of its host cannot, and a container never does. */
+/** A running VM keeps running during the move; one with its host's hardware cannot, and a container never does. */
 export function moveGuestSteps(moving: Moving, observed: ObservedResource, survey?: Survey): readonly Step[] {
   const { host: from, externalId } = observed
   const { type, host: to } = moving
@@ -71,7 +71,7 @@ function movesWhileRunning({ type }: Moving, observed: ObservedResource): boolea
   )
 }
 
-/** `here:there` for every storage whose volumes lie under another name there. Shared ones are there already. */
+/** Returns `here:there` for every storage whose volumes have another storage there. Shared ones need none. */
 function storagesAfter({ volumes }: Moving, config: ApiFields, survey?: Survey): readonly string[] {
   const pairs = new Map<string, string>()
   for (const { slot, storage } of volumes) {

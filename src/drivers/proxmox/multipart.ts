@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A form with a file, as Proxmox takes an upload: the file stands where a plain form would have its name. The other
- * fields come first, because the daemon stops reading them at the file.
+ * Encodes an upload's form with a file in place of its name. The other fields come first, since the daemon stops
+ * reading them at the file.
  */
 export function multipart(
   { filename: _, ...fields }: Readonly<Record<string, string>>,
@@ -17,8 +17,8 @@ export function multipart(
 }
 
 /**
- * What stands before the file and after it. `print` comes from the content itself, so that it can neither occur in it
- * nor differ from one attempt to the next.
+ * Returns what precedes and follows the file. `print` is derived from the content, so that the boundary cannot occur in
+ * it and is the same in each attempt.
  */
 export function multipartFrame(
   fields: Readonly<Record<string, string>>,

@@ -8,8 +8,8 @@ import { nameOf, recordsOf } from './foreign.ts'
 export type NodeAddresses = (signal: AbortSignal) => Promise<readonly AddressUse[]>
 
 /**
- * The addresses that the nodes of a connection have themselves, as /etc/network/interfaces says. Proxmox shows them to
- * every token, also without Sys.Audit. They rarely change, so an answer counts for a while.
+ * Reads the nodes' own addresses from /etc/network/interfaces. Proxmox shows them to every token, even without
+ * Sys.Audit. They rarely change, so the answer is cached for a while.
  */
 export function createNodeAddresses(api: Api, clock: Clock): NodeAddresses {
   let kept: { readonly atMs: number; readonly found: readonly AddressUse[] } | undefined

@@ -11,7 +11,7 @@ import { insertedImage, isImageOf } from './vm/seed.ts'
 
 type DetailedGuest = ReturnType<typeof withConfig>
 
-/** A guest as it is configured, and what of its power and its agent was asked for. */
+/** Reads a guest's configuration, and its power and agent as requested. */
 export async function observeGuest(
   api: Api,
   observed: ObservedResource,
@@ -23,7 +23,7 @@ export async function observeGuest(
   const type = observed.type === 'container' ? 'container' : 'vm'
   const path = guestPath(host, type, externalId)
   const about = { doing: `look at ${type} ${externalId} on ${host}`, host, guest: externalId }
-  // Only what runs can have changes that wait for a restart.
+  // Only a running guest has changes that wait for a restart.
   const stopped = observed.power === 'stopped'
   const data = await api.read(`${path}/${stopped ? 'config' : 'pending'}`, about, signal)
   const look = stopped ? readConfig(data) : readPending(data)
@@ -35,11 +35,11 @@ export async function observeGuest(
     })
   }
   let seen = withConfig(observed, look, atMs)
-  // Who asks for the agent knows that it runs: the survey may not have heard of it yet.
+  // A caller that asks for the agent knows that it runs: the survey may be older.
   if (ask.agent === true && ask.power !== true && observed.close?.power !== undefined)
     seen = { ...seen, close: { ...seen.close, power: observed.close.power } }
   if (type === 'vm') seen = await withSeedImages(api, seen, signal)
-  // Whether its image may be taken out is for the guest itself to say, and now.
+  // Only the guest itself, asked now, shows whether its image may be removed.
   const reading = isReading(seen)
   if (ask.power || reading) {
     const status = await api.read(`${path}/status/current`, about, signal)
@@ -64,7 +64,7 @@ function agentIsOn(config: ApiFields): boolean {
   return flagOf(parseProperties(text, 'enabled').get('enabled')) === true
 }
 
-/** While a seed is on its way, or its image still to be taken away, the storage that the mark names is looked at too. */
+/** While a seed is in progress, or its image not deleted yet, the mark's storage is read too. */
 async function withSeedImages(api: Api, seen: DetailedGuest, signal: AbortSignal): Promise<DetailedGuest> {
   const { mark, host } = seen
   const storage = mark?.seeding?.storage ?? mark?.unseeding
@@ -83,15 +83,15 @@ async function listImages(api: Api, host: string, storage: string, signal: Abort
     })
   } catch (error) {
     if (!(error instanceof ObservationFailed)) throw error
-    // With the storage its images are gone.
+    // The storage is gone, and its images with it.
     if (/storage '[^']*' does not exist/.test(error.message)) return []
-    // "Not found" would be taken for the guest.
+    // "Not found" would mean the guest.
     const { refusal } = error
     throw refusal.reason === 'NotFound' ? new ObservationFailed({ ...refusal, reason: 'SeedStorageUnread' }) : error
   }
 }
 
-/** The agent's silence is an answer: it is down. Only when we may not ask at all is nothing known. */
+/** A silent agent is an answer: it is down. Only without permission is nothing known. */
 async function askAgent(
   api: Api,
   path: string,
@@ -107,7 +107,7 @@ async function askAgent(
   }
 }
 
-/** Asks the machine how its first boot went. Undefined: it may not be asked, or its agent reads no files. */
+/** Reads the result of its first boot. Undefined: no permission, or its agent reads no files. */
 async function askCloudInit(
   api: Api,
   path: string,

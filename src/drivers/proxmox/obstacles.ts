@@ -12,15 +12,15 @@ import { neverPossible } from './vm/diff.ts'
 import { storageOf } from './vm/disks.ts'
 import { holdsSeed } from './vm/seed.ts'
 
-/** One storage that a declaration needs on one host, and what for. */
+/** One storage that a declaration needs on one host, and its purpose. */
 interface StorageNeed {
   readonly storage: string
-  /** Any of these kinds of content will do. */
+  /** Any of these content types suffices. */
   readonly content: readonly string[]
   readonly purpose: string
 }
 
-/** What stands in the way of making a VM, seen before anything is written. */
+/** Returns what prevents the creation of a VM, before any write. */
 export function vmObstacles(resource: Resource, vm: VmSpec, survey: Survey): readonly Obstacle[] {
   const host = hostObstacle(vm.host, survey)
   if (host !== undefined) return [host]
@@ -35,7 +35,7 @@ export function vmObstacles(resource: Resource, vm: VmSpec, survey: Survey): rea
   return seed === undefined ? obstacles : [...obstacles, seed]
 }
 
-/** What is in the way of disks that are added, or moved to another storage. */
+/** Returns obstacles of disks that are added or moved. */
 export function movedDiskObstacles(
   desired: Resource['desired'],
   host: string,
@@ -61,7 +61,7 @@ function disksOf(desired: Resource['desired']): readonly (StorageNeed & { readon
   )
 }
 
-/** A seed goes wherever ISO images may be; without a declared storage any of the host will do. */
+/** A seed can be on any storage for ISO images; without a declared one any of the host's will do. */
 function seedObstacle(vm: VmSpec, survey: Survey): Obstacle | undefined {
   if (vm.seed === undefined || vm.seed.storage !== undefined) return undefined
   const here = survey.storages.filter((seen) => seen.host === vm.host)

@@ -5,7 +5,7 @@ import { type ApiFields, countOf, flagOf } from './foreign.ts'
 export type Params = Record<string, string>
 export type Effect = Change['effect']
 
-/** What a guest is to become, with the mark it carries and the id it has or will have. */
+/** The target state of a guest, with its mark and its current or future id. */
 export interface WantedGuest<Spec> {
   readonly spec: Spec
   readonly mark: Mark
@@ -14,7 +14,7 @@ export interface WantedGuest<Spec> {
   readonly pending?: readonly string[]
 }
 
-/** One option of a guest: how it is read, compared and written. Only what is declared is compared. */
+/** One option of a guest: how it is read, compared and written. Compares only declared values. */
 export interface Option<Spec> {
   create(wanted: WantedGuest<Spec>, params: Params): void
   compare(wanted: WantedGuest<Spec>, config: ApiFields, changes: Change[]): void
@@ -23,17 +23,17 @@ export interface Option<Spec> {
 }
 
 export interface ScalarRule<Spec, T> {
-  /** In the words of the declaration. */
+  /** The declaration's path. */
   readonly path: string
-  /** In the words of Proxmox. */
+  /** Proxmox's key. */
   readonly key: string
   readonly effect: Effect | ((from: T, to: T, config: ApiFields) => Effect)
   declared(spec: Spec): T | undefined
-  /** With Proxmox's default where the configuration leaves the key out. */
+  /** Includes Proxmox's default for a missing key. */
   observed(config: ApiFields): T
   print(value: T): string
   same?(declared: T, observed: T): boolean
-  /** Values that a new guest has by itself, and that a token may not set. */
+  /** Values that a new guest has by default, and that a token may not set. */
   unsent?(value: T): boolean
   /** Values that declare its absence: the key is deleted. */
   none?(value: T): boolean
@@ -41,7 +41,7 @@ export interface ScalarRule<Spec, T> {
   readonly born?: T
 }
 
-/** The fields of a spec, one level deep, that hold this sort of value: `name`, `cpu.cores`. */
+/** The fields of a spec, one level deep, with values of this type: `name`, `cpu.cores`. */
 type FieldOf<Spec, T> = {
   [K in keyof Spec & string]: NonNullable<Spec[K]> extends T ? K : InnerFieldOf<K, NonNullable<Spec[K]>, T>
 }[keyof Spec & string]
@@ -50,7 +50,7 @@ type InnerFieldOf<K extends string, Inner, T> = Inner extends T | string | numbe
   ? never
   : { [L in keyof Inner & string]: NonNullable<Inner[L]> extends T ? `${K}.${L}` : never }[keyof Inner & string]
 
-/** A row for an option of one value: its field, Proxmox's key, what a change takes, and the value where it is left out. */
+/** A row for an option of one value: its field, Proxmox's key, a change's effect, and the default. */
 type ScalarOption<Spec, T> = (
   path: FieldOf<Required<Spec>, T>,
   key: string,
@@ -59,15 +59,15 @@ type ScalarOption<Spec, T> = (
   more?: Pick<ScalarRule<Spec, T>, 'same' | 'unsent' | 'born'>,
 ) => Option<Spec>
 
-/** The ways to make a small option, for one sort of guest. */
+/** The builders of small options, for one type of guest. */
 export interface OptionKit<Spec> {
-  /** An option that is one key with one value. */
+  /** An option of one key with one value. */
   scalar<T>(rule: ScalarRule<Spec, T>): Option<Spec>
   /** A yes-or-no option. */
   readonly flag: ScalarOption<Spec, boolean>
   /** A whole number or a fraction. */
   readonly quantity: ScalarOption<Spec, number>
-  /** A word out of Proxmox's own list. */
+  /** A value of Proxmox's own list. */
   readonly word: ScalarOption<Spec, string>
 }
 
@@ -81,7 +81,7 @@ export function optionKit<Spec>(): OptionKit<Spec> {
         key,
         effect,
         ...more,
-        // The type of a row allows only paths to such a value.
+        // The type of a row permits only paths to such a value.
         declared: (spec) => fieldOf(spec, outer, inner) as T | undefined,
         observed: (config) => read(config[key]) ?? fallback,
         print,
@@ -145,12 +145,12 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }
 
-/** Takes a key out of the configuration. Several go into one `delete` list. */
+/** Deletes a key from the configuration. Several share one `delete` list. */
 export function drop(params: Params, key: string): void {
   params.delete = params.delete === undefined ? key : `${params.delete},${key}`
 }
 
-/** How far the seed has got. */
+/** The seed's progress. */
 export type SeedMark = Pick<Mark, 'seed' | 'seeding' | 'unseeding'>
 
 /** Facts about the guest that are not declared: each write of the mark keeps them. */
@@ -174,7 +174,7 @@ export function wantedOf<Spec>(
   return { spec, mark, externalId, pending }
 }
 
-/** All parameters of a creation. Also tells which keys of a configuration a declaration has a say in. */
+/** Returns all parameters of a creation. Also shows which configuration keys a declaration decides. */
 export function createParams<Spec extends { readonly pool?: string }>(
   options: readonly Option<Spec>[],
   wanted: WantedGuest<Spec>,

@@ -20,13 +20,13 @@ export interface PropertyPart<Item> {
   readonly onlyNew?: boolean
   /** Case is ignored. */
   readonly anyCase?: boolean
-  /** Whether it is compared: some parts matter only while the device is switched on. */
+  /** Whether it is compared: some parts matter only while the device is on. */
   matters?(item: Item): boolean
-  /** How it is read where no fallback tells; text otherwise. */
+  /** Its type if no fallback shows it; text by default. */
   readonly type?: 'count' | 'list'
-  /** It says what the device is: an import names it also where it is what Proxmox would take anyway. */
+  /** It identifies the device: an import includes it even if it is the default. */
   readonly identifies?: boolean
-  /** Another part, which speaks of the value that was there before and goes with it. */
+  /** Another part about the former value, which is removed with it. */
   readonly replaces?: string
   /** Between the declaration's value and the text. */
   print?(value: Value): string
@@ -36,24 +36,24 @@ export interface PropertyPart<Item> {
 export type Value = string | number | boolean | readonly (string | number)[]
 
 export interface DeviceShape<Item> {
-  /** In the words of the declaration: `usb`. */
+  /** The declaration's path: `usb`. */
   readonly path: string
-  /** The part that stands without its name. */
+  /** The part without a name. */
   readonly bare: string
   readonly parts: readonly PropertyPart<Item>[]
   readonly effect: Effect | ((config: ApiFields) => Effect)
-  /** What a key that is not there means: no such device, or one whose parts are all as Proxmox has them by itself. */
+  /** The meaning of a missing key: no such device, or one with default parts. */
   readonly whenMissing?: 'no device' | 'its parts'
-  /** Do not write what is so by itself: a token may not even say it. */
+  /** Do not write defaults: a token may not even send them. */
   readonly omitsDefaults?: boolean
-  /** What putting in a new one takes, where that differs from changing its parts. */
+  /** A new device's effect, if it differs from that of its parts. */
   newEffect?(config: ApiFields, key: string): Effect
-  /** What the string of a new one begins with: the volume that is made for it. */
+  /** The start of a new device's string: its new volume. */
   start?(item: Item): readonly (readonly [key: string, value: string])[]
   /** The text to properties and back, where it is not the usual form. */
   parse?(text: string): Properties
   print?(properties: Properties): string
-  /** Differences that are in no part: where a volume lies, how large it is. */
+  /** Differences outside the parts: a volume's storage and size. */
   compare?(path: string, item: Item, seen: Properties, changes: Change[]): void
 }
 
@@ -114,7 +114,7 @@ function setParts<Item extends object>(
     const value = declaredValue(item, part)
     if (value === undefined || !wanted(part)) continue
     if (part.replaces !== undefined) properties.delete(part.replaces)
-    // Nothing of it: the part goes, because an empty one would not be taken.
+    // Empty: delete the part, since Proxmox refuses an empty one.
     const none = value === '' || (value === 0 && part.noneAtZero) || (Array.isArray(value) && value.length === 0)
     if (none) properties.delete(part.key)
     else properties.set(part.key, printPart(part, value))
@@ -207,6 +207,6 @@ function same<Item>({ anyCase, zeroCounts }: PropertyPart<Item>, from: Value | u
   if (from === to || (anyCase && String(from).toUpperCase() === String(to).toUpperCase())) return true
   if (Array.isArray(from) && Array.isArray(to))
     return from.map(String).sort().join(';') === to.map(String).sort().join(';')
-  // 0 and nothing are how a declaration says "none of it".
+  // 0 and an empty text declare its absence.
   return from === undefined && ((to === 0 && !zeroCounts) || to === '')
 }

@@ -1,7 +1,7 @@
 import { recordIn } from '../../lib/foreign-json.ts'
 import { Secret } from '../../model/secret.ts'
 
-/** What the secret of a Crossplane ProviderConfig says about the way to Proxmox. */
+/** The login in the secret of a Crossplane ProviderConfig. */
 export type ProviderLogin =
   | { readonly endpoint: string; readonly token: Secret }
   /** Why it makes no connection. Names fields, never their values. */
@@ -36,7 +36,7 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }
 
-/** The provider takes every field as text; people write a JSON boolean as well. */
+/** The provider reads every field as text; people also write a JSON boolean. */
 function isYes(value: unknown): boolean {
   return value === true || ['true', '1', 't'].includes(wordOf(value).toLowerCase())
 }

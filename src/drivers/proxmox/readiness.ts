@@ -20,7 +20,7 @@ export function vmReadiness(
   const { seeding, unseeding } = observed.mark ?? {}
   const seeded = seeding !== undefined || unseeding !== undefined
   const up = observed.close?.agent === 'up'
-  // Only where an agent is declared may anything wait for it.
+  // Only a declared agent is awaited.
   if (vm.agent?.enabled !== true || (seeded && up)) {
     const taken = 'running; its seed image is still attached'
     return seeded ? answer(false, 'Seeding', taken, 'Booting') : answer(true, 'Running', 'running')
@@ -33,7 +33,7 @@ export function vmReadiness(
   return agentReadiness(observed, id, booted, firstBoot, answer)
 }
 
-/** Could an agent ever answer? Nothing waits for what the declaration makes impossible. */
+/** Reports whether an agent can ever answer, since only then a wait for it makes sense. */
 function bringsSystem(vm: VmSpec): boolean {
   return (
     vm.clone !== undefined ||
@@ -43,7 +43,7 @@ function bringsSystem(vm: VmSpec): boolean {
   )
 }
 
-/** Nothing inside a container can be asked, so running is as much as can be known. */
+/** Nothing inside a container can be asked, so running is all that can be known. */
 export function containerReadiness(container: ContainerSpec, observed: ObservedResource): Readiness {
   const power = powerOf(observed)
   const id = `container ${observed.externalId} on ${observed.host}`
@@ -55,7 +55,7 @@ export function containerReadiness(container: ContainerSpec, observed: ObservedR
   return answerAbout(id, power)(ready, reason, power)
 }
 
-/** What is the same for every guest. */
+/** The checks common to all guests. */
 function lockedOrTemplate(
   { template }: { readonly template?: boolean },
   { host, externalId, lock, template: isTemplate }: ObservedResource,

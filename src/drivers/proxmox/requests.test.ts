@@ -9,7 +9,7 @@ import { proxmoxRules as rules } from './rules.ts'
 import { exampleObserved, exampleResource } from './testing/vm-example.ts'
 import { OPTION_ROWS } from './vm/testing/option-table.ts'
 
-/** What the real API would have against a step, after its form has been encoded and decoded. */
+/** Returns the real API's complaints about a step, after its form was encoded and decoded. */
 function complaints(step: Step): string[] {
   if (step.lane !== 'rest') return []
   const decoded = Object.fromEntries(

@@ -77,7 +77,7 @@ function run(argv: readonly string[]): Command {
   return { do: 'run', argv }
 }
 
-/** A locked guest goes only by root's hand. One that was never finished names no disks: they stay, and go by their own names. */
+/** Destroys a locked guest as root. An unfinished one names no disks: they are deleted by their own names. */
 export function destroyAsRoot(destruction: Destruction): Step {
   const { host, externalId, type } = destruction.observed
   const container = type === 'container'
@@ -88,8 +88,8 @@ export function destroyAsRoot(destruction: Destruction): Step {
     host,
     queues: [],
     on: `/nodes/${encodeURIComponent(host)}/${container ? 'lxc' : 'qemu'}/${externalId}/`,
-    // `pct destroy` knows no skiplock, so the lock goes first; `pct unlock` fails where an earlier try has lifted it, and
-    // `pct destroy` where it could not. A guest's id is digits.
+    // `pct destroy` has no skiplock, so the lock is lifted first; `pct unlock` fails if an earlier try has lifted it,
+    // and `pct destroy` if it could not. A guest's id is digits.
     commands: container
       ? [run(['sh', '-c', `pct unlock ${externalId}; pct destroy ${externalId}`])]
       : [run(['qm', 'destroy', externalId, '--skiplock', '1'])],
@@ -98,7 +98,7 @@ export function destroyAsRoot(destruction: Destruction): Step {
   }
 }
 
-/** One command on the host. As with a call, what may have happened is told apart from what cannot have. */
+/** Runs one command on the host. As for a call, the outcome distinguishes what may have run from what cannot have. */
 export async function performAsRoot(step: Step, open: () => Shell | undefined, signal: AbortSignal): Promise<Outcome> {
   const shell = open()
   if (shell === undefined) {
@@ -124,7 +124,7 @@ export async function performAsRoot(step: Step, open: () => Shell | undefined, s
   }
 }
 
-/** Writes a text to where its storage keeps such files, unless it stands there already. */
+/** Writes a text to its storage's folder, unless it is there already. */
 async function writeSnippet(
   shell: Shell,
   step: Step,

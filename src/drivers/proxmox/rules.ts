@@ -25,7 +25,7 @@ import { seedNotes } from './vm/seed.ts'
 
 type Guest = Resource & { readonly desired: Extract<Desired, { readonly type: 'vm' | 'container' }> }
 
-/** What VMs and containers have in common. */
+/** The rules common to VMs and containers. */
 const guests = {
   declaredId({ desired }: Guest) {
     const vmid = guestIn(desired)?.vmid
@@ -47,7 +47,7 @@ export const proxmoxRules: Rules = rulesByType(
     vm: {
       ...guests,
       obstacles: (resource, survey) => vmObstacles(resource, resource.desired.vm, survey),
-      // What is there under this mark may be of another sort; then only a new one can be as declared.
+      // The thing with this mark may have another type; then only a new one can match.
       diff: (resource, observed, known) =>
         observed.type === 'vm'
           ? withPassword(resource.desired.vm, diffVm(resource, resource.desired.vm, observed), {
@@ -128,7 +128,7 @@ export const proxmoxRules: Rules = rulesByType(
       createSteps: ({ desired, policy }) => settingRules.createSteps(desired.setting, policy.rotate),
       updateSteps: ({ desired, policy }, observed, changes) =>
         settingRules.updateSteps(desired.setting, observed, changes, policy.rotate),
-      // Nothing can be written on it that would mark it as ours.
+      // No mark can be written on it.
       adoptSteps: () => [],
       readiness: ({ desired }, observed) => settingRules.readiness(desired.setting, observed),
     },
@@ -148,7 +148,7 @@ export const proxmoxRules: Rules = rulesByType(
     abandonedSteps({ rootLane }, destruction) {
       const { observed } = destruction
       if (observed.list !== undefined) return undefined
-      // Without a lock the token may, and there is nothing in it to lose.
+      // Without a lock the token may delete it, and it holds no data.
       if (observed.lock === undefined) return deleteGuestSteps(destruction)
       return rootLane === true ? [destroyAsRoot(destruction)] : undefined
     },
@@ -194,7 +194,7 @@ function movedNotes(desired: Desired, observed: ObservedResource): readonly stri
   return [`${by}: declared on ${declared}, runs on ${observed.host}; it is kept there`]
 }
 
-/** Storages that a new guest takes room on. */
+/** Returns the storages that a new guest allocates on. */
 export function storagesFor(desired: Desired): readonly string[] {
   if (desired.type === 'vm') return storagesOf(desired.vm)
   return desired.type === 'container' ? declaredVolumes(desired.container).flatMap(({ storage }) => storage ?? []) : []

@@ -97,7 +97,7 @@ async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Asks Proxmox itself, which knows also of what this token may not see. */
+/** Asks Proxmox itself, which also knows what this token may not see. */
 async function idIsFree(api: Api, externalId: string, signal: AbortSignal): Promise<boolean> {
   try {
     await api.read(
@@ -112,7 +112,7 @@ async function idIsFree(api: Api, externalId: string, signal: AbortSignal): Prom
   }
 }
 
-/** The averages of every minute, as the host keeps them. Without the right to see them nothing is known. */
+/** Returns the host's averages per minute. Empty without permission. */
 async function hostLoad(api: Api, host: string, signal: AbortSignal): Promise<readonly LoadSample[]> {
   const path = `/nodes/${encodeURIComponent(host)}/rrddata?timeframe=hour&cf=AVERAGE`
   const data = await api.read(path, { doing: `ask how busy ${host} was`, host }, signal)
@@ -166,7 +166,7 @@ async function powersOn(api: Api, host: string, signal: AbortSignal): Promise<Re
   )
 }
 
-/** Who has these addresses on the networks of a node, where its root lane is declared. */
+/** Returns who uses these addresses on a node's networks, if its root lane is declared. */
 async function addressUse(
   shell: Shell | undefined,
   host: string,
@@ -197,7 +197,7 @@ function createSitePower(api: Api): SitePower {
         const rows = recordsOf(await api.read('/cluster/ha/status/current', about, signal))
         const fencing = rows.find(({ type }) => type === 'fencing')
         const state = fencing?.['armed-state']
-        // Before 9.2 it cannot be disarmed, and says nothing of it.
+        // Before 9.2 it cannot be disarmed, and reports no state.
         if (typeof state !== 'string') return 'none'
         if (state === 'disarming' || state === 'disarmed') return state
         return rows.some(({ type }) => type === 'service') ? 'armed' : 'none'
@@ -235,7 +235,7 @@ async function perform(api: Api, deps: DriverDeps, step: StepOver<'rest'>, signa
   try {
     const resolve = async (reference: SecretReference) => {
       const secret = await deps.resolveSecret(reference)
-      // What Proxmox says back is masked with every secret that was sent.
+      // Proxmox's answer is masked with every sent secret.
       secrets.set(nameOfReference(reference), secret)
       return secret
     }

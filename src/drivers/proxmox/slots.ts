@@ -4,19 +4,19 @@ import { type ApiFields, flagOf } from './foreign.ts'
 import { printDescription, splitDescription } from './marks.ts'
 import { drop, type Effect, type Option, textOf, type WantedGuest } from './option.ts'
 
-/** Which places of a configuration a declaration fills, and how they are taken care of when it no longer does. */
+/** The configuration slots that a declaration fills, and how they are emptied later. */
 export interface SlotRule<Spec> {
   declared(spec: Spec): readonly string[]
-  /** The declaration's word for what is at a place: `disks` for `scsi1`. */
+  /** The declaration's name for a slot's device: `disks` for `scsi1`. */
   pathOf(slot: string): string
   effect(config: ApiFields, slot: string): Effect
-  /** Does it hold data, which Proxmox keeps as an unused volume when it is taken out? */
+  /** Whether it holds data, which Proxmox keeps as an unused volume after its removal. */
   holdsData(slot: string, text: string): boolean
 }
 
 /**
- * What croft put into a guest and Git no longer names is taken out again; what anybody else put there stays. A disk is
- * only detached: it stays with the guest as an unused one, and a person decides about what is on it.
+ * Removes devices that croft added and Git no longer declares; foreign ones stay. A disk is only detached: it stays
+ * with the guest as an unused one, and a person decides about its data.
  */
 export function detached<Spec extends { readonly protection?: boolean }>(rule: SlotRule<Spec>): Option<Spec> {
   return {
@@ -37,7 +37,7 @@ export function detached<Spec extends { readonly protection?: boolean }>(rule: S
   }
 }
 
-/** What people wrote, followed by the line of our mark, which also lists the places that we filled. */
+/** A person's text, followed by our mark's line, which also lists the slots that croft filled. */
 export function description<Spec extends { readonly description?: string }>(rule: SlotRule<Spec>): Option<Spec> {
   return {
     create({ spec, mark, externalId }, params) {
@@ -69,7 +69,7 @@ function leftOver<Spec>(rule: SlotRule<Spec>, { spec, mark }: WantedGuest<Spec>,
   return mark.devices.filter((slot) => !declared.includes(slot) && textOf(config[slot]) !== undefined)
 }
 
-/** Neither declared nor there; what waits for a restart to go is still there. */
+/** Neither declared nor present; a slot that is removed at the restart is still present. */
 function isGone<Spec>(
   rule: SlotRule<Spec>,
   { spec, pending }: WantedGuest<Spec>,
@@ -87,7 +87,7 @@ function filledAfter<Spec>(
   chosen: ReadonlySet<string>,
 ): readonly string[] {
   const path = (slot: string) => `${rule.pathOf(slot)}.${slot}`
-  // What is taken out by this very call stays listed until it is seen to be gone.
+  // A slot that this call empties stays listed until it is seen to be empty.
   const stay = (wanted.mark.devices ?? []).filter((slot) => !isGone(rule, wanted, config, slot))
   const filled = rule.declared(wanted.spec).filter((slot) => config[slot] === undefined && chosen.has(path(slot)))
   return [...new Set([...stay, ...filled])].sort()

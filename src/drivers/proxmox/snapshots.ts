@@ -10,7 +10,7 @@ import { guestPath } from './steps.ts'
 import { powerState } from './survey.ts'
 import { taskOutcome } from './tasks.ts'
 
-/** What Proxmox takes for a name; `current` is its word for the present. */
+/** Proxmox's form of a name; `current` means the present state. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{1,39}$/
 
 /** Snapshots of machines and containers as Proxmox keeps them: of the disks and the configuration, not of the memory. */
@@ -55,7 +55,7 @@ export function snapshotsOf(api: Api, clock: Clock): GuestSnapshots {
       try {
         const refusal = unfit(name) ?? (await foreign(api, observed, name, signal))
         if (refusal !== undefined) return refusal
-        // What ran is to run afterwards: Proxmox leaves it switched off unless told so.
+        // A guest that ran must run afterwards: by default Proxmox leaves it off.
         const start: Readonly<Record<string, string>> = (await runs(api, observed, signal)) ? { start: '1' } : {}
         return await write('POST', observed, `/${name}/rollback`, start, doing, signal)
       } catch (error) {
@@ -90,8 +90,8 @@ function unfit(name: string): Outcome | undefined {
 }
 
 /**
- * Going back brings the tags of that time with it. From before the machine was ours it would come back without our mark,
- * and the next plan would see a stranger in the place of a machine that is missing.
+ * A rollback also restores the tags of that time. From before the machine was ours it would lose our mark, and the next
+ * plan would see a foreign guest in place of a missing machine.
  */
 async function foreign(
   api: Api,

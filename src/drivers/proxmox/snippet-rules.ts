@@ -15,8 +15,8 @@ export function withoutLane({ rootLane }: Resource, file: FileSpec): SnippetObje
 }
 
 /**
- * Proxmox tells size and time of a file, not what is in it. So it is compared on the host whenever one of them is another
- * than when it was last found to be right.
+ * Proxmox shows a file's size and time, not its content. So the host compares it whenever one of them changed since it
+ * was last right.
  */
 export function diffSnippet(
   resource: Resource,
@@ -57,7 +57,7 @@ export function writeSnippetStep(file: FileSpec, snippet: Snippet, observed?: Ob
     queues: [],
     on: `${storagePath(file.host, file.storage)}/content/${encodeURIComponent(id)}`,
     commands: [{ do: 'put-snippet', volume: id, sha256: snippet.sha256, mode: snippet.mode, text: snippet.text }],
-    // Where it was right already its time stays as it is. Otherwise the next look sees another, and it is compared again.
+    // A file that is right keeps its time. Otherwise the next look sees a new one and it is compared again.
     ...(observed === undefined ? {} : { learns: { done: { verified: stampOf(snippet, observed) } } }),
     disruption: 'none',
   }

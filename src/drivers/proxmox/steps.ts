@@ -5,7 +5,7 @@ import { SECRET_PARAMS } from './vm/cloud-init.ts'
 
 export { hostQueue }
 
-/** Everything about a call that is not the same for all of them. */
+/** The varying parts of a call. */
 export type CallStepParts = HarmParts & CallParts
 
 interface CallParts extends Pick<Step, 'summary' | 'host'>, Partial<Pick<Step, 'queues'>> {
@@ -22,7 +22,7 @@ export function makeStep(parts: CallStepParts): StepOver<'rest'> {
   return secretParams.length === 0 ? step : { ...step, secretParams }
 }
 
-/** `/nodes/{host}/qemu/{id}`; every part escaped, because names may come from the outside. */
+/** Returns `/nodes/{host}/qemu/{id}`, with every part escaped, since names may come from outside. */
 export function guestPath(host: string, type: 'vm' | 'container', id?: string): string {
   const base = `/nodes/${encodeURIComponent(host)}/${type === 'vm' ? 'qemu' : 'lxc'}`
   return id === undefined ? base : `${base}/${encodeURIComponent(id)}`
@@ -33,8 +33,8 @@ export function storagePath(host: string, storage: string): string {
 }
 
 /**
- * What allocates on a storage waits for its lock, for at most ten seconds; so croft lines up before it. The lock of a
- * shared storage holds for the whole cluster.
+ * A call that allocates on a storage waits for its lock, for at most ten seconds; so croft queues before it. A shared
+ * storage has one lock in the cluster.
  */
 export function storageQueues(host: string, storages: Iterable<string>, survey?: Survey): string[] {
   return [...new Set(storages)].map((storage) => {

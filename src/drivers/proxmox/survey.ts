@@ -45,8 +45,8 @@ const POWER_AFTER: Readonly<Record<string, PowerState>> = {
 }
 
 /**
- * The list of guests knows power from statistics that a host gathers every 10 s and more. Where a task has ended since
- * that left the guest otherwise, nothing is known until the guest is asked.
+ * The list of guests shows power from statistics that a host gathers every 10 s or more. After a later task that
+ * changed it, the power is unknown until the guest is asked.
  */
 function withoutOldPower(
   guests: readonly ObservedResource[],
@@ -64,17 +64,17 @@ function withoutOldPower(
   return guests.map((guest) => {
     const task = last.get(guest.externalId)
     const after = task === undefined ? guest.power : POWER_AFTER[task.verb]
-    // What is paused must say so itself: every other list calls it running.
+    // Only the guest itself reports paused: every list shows it as running.
     return after === guest.power ? guest : { ...guest, power: after === 'paused' ? after : 'unknown' }
   })
 }
 
-/** A task from a list or from its own status. Without `status: stopped` or an end it is running. */
+/** Parses a task from a list or from its own status. Without `status: stopped` or an end it is running. */
 export function readTask(entry: ApiFields): RemoteTask | undefined {
   const id = entry.upid
   const upid = typeof id === 'string' ? parseUpid(id) : undefined
   if (typeof id !== 'string' || upid === undefined) return undefined
-  // A list says how it ended in `status`; the task's own status says so in `exitstatus`.
+  // A list has the result in `status`; the task's own status has it in `exitstatus`.
   const status = entry.status
   const ended = entry.endtime !== undefined || status === 'stopped'
   const end = status === 'stopped' ? entry.exitstatus : status
@@ -101,7 +101,7 @@ function endedWell(end: unknown): boolean {
   return end === 'OK' || isWarning(end)
 }
 
-/** `WARNINGS: 2` is a success that had something to say. */
+/** `WARNINGS: 2` is a success with warnings. */
 function isWarning(end: unknown): boolean {
   return typeof end === 'string' && /^WARNINGS: \d+$/.test(end)
 }
@@ -131,13 +131,13 @@ function readHost(entry: ApiFields): ObservedHost | undefined {
   if (name === undefined) return undefined
   return {
     name,
-    // "unknown" only says that there are no statistics yet.
+    // "unknown" only means that there are no statistics yet.
     online: entry.status !== 'offline',
     ...usage(entry),
   }
 }
 
-/** What a guest or a host has and uses, in words that Proxmox has for both. */
+/** Returns the limits and usage of a guest or a host, which Proxmox names equally. */
 function usage({ maxmem, mem, maxcpu, cpu }: ApiFields) {
   const [memoryBytes, memoryUsedBytes, cpus, load] = [countOf(maxmem), countOf(mem), countOf(maxcpu), countOf(cpu)]
   return defined({ memoryBytes, memoryUsedBytes, cpus, load })

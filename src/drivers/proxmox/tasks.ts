@@ -23,7 +23,7 @@ export async function taskOutcome(api: Api, taskId: string, signal: AbortSignal)
   return { ...task, refusal: translate({ text: task.message ?? 'unknown reason', doing, host, ...guest }) }
 }
 
-/** The list of the host itself goes back weeks, where that of the cluster shows the last 25 of each host. */
+/** The host's own list goes back weeks; the cluster's shows the last 25 tasks of each host. */
 export async function recentTasks(
   api: Api,
   { host, externalId, type }: ObservedResource,
@@ -43,7 +43,7 @@ export async function recentTasks(
   return recordsOf(data).flatMap((entry) => readTask(entry) ?? [])
 }
 
-/** How the tasks of a host ended, in one list: a batch of them costs one call, not one each. */
+/** Reads the results of a host's tasks in one list: a batch costs one call. */
 export async function endedTasks(
   api: Api,
   host: string,
@@ -61,7 +61,7 @@ export async function endedTasks(
   return recordsOf(data).flatMap((entry) => readTask(entry) ?? [])
 }
 
-/** Task logs are thrown away after a while. */
+/** Task logs are deleted after a while. */
 async function unlessUnknown<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look()

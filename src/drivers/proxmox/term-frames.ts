@@ -1,12 +1,12 @@
 import type { TerminalSize } from '../../lib/remote-terminal.ts'
 
 /*
- * What Proxmox's termproxy reads from a terminal: `0:LENGTH:` before so many bytes of input, `1:COLUMNS:ROWS:` for a new
- * size, `2` to be heard at all. What it writes has no frames. It takes a message only when all of it is there, so each
- * goes into one message of the web socket.
+ * The frames that Proxmox's termproxy reads from a terminal: `0:LENGTH:` before input of that many bytes,
+ * `1:COLUMNS:ROWS:` for a new size, `2` as a keepalive. Its output has no frames. It reads a message only when it is
+ * complete, so each frame goes into one message of the web socket.
  */
 
-/** pveproxy takes no message above 128 KiB, and termproxy's buffer is half of that. */
+/** pveproxy accepts no message above 128 KiB, and termproxy's buffer is half of that. */
 const PIECE_BYTES = 16 * 1024
 
 export const PING = '2'
@@ -24,12 +24,12 @@ export function dataFrames(bytes: Uint8Array): readonly Buffer[] {
   return frames
 }
 
-/** The first line says who is there. It is the only one that ends with a line break. */
+/** The first line is the login. It is the only one that ends with a line break. */
 export function loginLine(user: string, ticket: string): string {
   return `${user}:${ticket}\n`
 }
 
-/** termproxy says OK before anything else. Undefined: not all of it is there yet. */
+/** termproxy first answers OK. Undefined: incomplete. */
 export function afterGreeting(received: Buffer): Buffer | 'refused' | undefined {
   const said = received.subarray(0, 2).toString('latin1')
   if (!'OK'.startsWith(said)) return 'refused'

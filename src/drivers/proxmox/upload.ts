@@ -5,8 +5,8 @@ import { multipartFrame } from './multipart.ts'
 import { storagePath } from './steps.ts'
 
 /**
- * Sends a file to a storage. Proxmox compares the checksum when all of it is there, and puts the file in place only then;
- * one of the same name is replaced.
+ * Uploads a file to a storage. Proxmox verifies the checksum of the whole file before it puts it in place; a file of
+ * the same name is replaced.
  */
 export function uploadFile(api: Api, file: FileToUpload, signal: AbortSignal): Promise<Outcome> {
   const { host, storage, content, fileName, sha256, length } = file

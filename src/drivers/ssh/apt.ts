@@ -4,12 +4,12 @@ const APT = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-y', '-o', 'DP
 /** A small computer with a slow line, and an initramfs for each of its kernels. */
 const LONG_MS = 900_000
 
-/** One call of apt-get that changes packages. */
+/** Returns one call of apt-get that changes packages. */
 export function apt(...words: readonly string[]): Extract<Command, { readonly do: 'run' }> {
   return { ...run(...APT, ...words), packages: true, timeoutMs: LONG_MS } as Extract<Command, { readonly do: 'run' }>
 }
 
-/** A package in the version that was there, or in the one that there is where the archive has moved on. */
+/** Restores a package's version, or the available one if the archive no longer has it. */
 export function aptBack(name: string, version: string): readonly Command[] {
   const install = ['install', '--no-install-recommends'] as const
   return [

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Command } from './command.ts'
 
-/** One question to a host. All questions about all items of a host go there together. */
+/** One question to a host. All questions about its items are sent together. */
 export type HostQuestion =
-  /** Its content comes back only when it is not the expected one. */
+  /** Its content is returned only if it differs from the expected one. */
   | { readonly ask: 'file'; readonly path: string; readonly sha256?: string }
   | { readonly ask: 'package'; readonly name: string }
   | { readonly ask: 'unit'; readonly name: string }
@@ -20,13 +20,13 @@ export interface ObservedFile {
   readonly sha256: string
   /** Absent when it is the expected one, too large, or not text. */
   readonly content?: string
-  /** Where a link leads. */
+  /** A link's target. */
   readonly target: string
 }
 
 export interface ObservedPackage {
   readonly installed: boolean
-  /** There is none of that name, but one that is there answers to it. */
+  /** No package has that name, but an installed one provides it. */
   readonly provided: boolean
   readonly version: string
 }
@@ -70,9 +70,9 @@ export interface ItemFacts {
   sysctl(key: string): string | undefined
   module(name: string): boolean
   run(...argv: readonly string[]): RunResult
-  /** The hash of a secret that was resolved for this look; undefined when it could not be. */
+  /** The hash of a secret that was resolved for this look; undefined if unresolved. */
   readonly secretSha?: string
-  /** What takes the item back that is looked at; absent until croft changed it. */
+  /** The commands that undo the observed item; absent until croft changed it. */
   readonly undo?: readonly Command[]
 }
 

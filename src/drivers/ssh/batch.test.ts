@@ -33,7 +33,7 @@ const packages = (argv: readonly string[], timeoutMs: number) =>
 
 test('package work goes on when croft no longer waits: dpkg is never ended in the middle', () => {
   const { folder, perform, read, done } = host({ dpkg: '' })
-  // It ends when the test says so: no time is waited for but the limit itself.
+  // The test itself ends it: no time passes but the limit.
   const go = join(folder, 'go')
   spawnSync('mkfifo', [go])
   const answer = perform(packages(['sh', '-c', `read x <${go}; echo whole >${folder}/end`, 'sh'], 1_000))
@@ -83,7 +83,7 @@ test('every call that changes packages is package work, to and fro', () => {
         JSON.stringify(all),
       )
     }
-  // The archive has moved on: then the version that there is, and one that is there is not touched.
+  // The archive no longer has it: then the available version, and an installed one stays.
   assert.deepEqual(
     aptBack('curl', '1.0').map(
       (one) => one.do === 'run' && [one.ok ?? [0], one.argv.at(-1), one.argv.includes('--no-upgrade')],

@@ -4,13 +4,13 @@ import type { Command } from './command.ts'
 import { HOST_PATH } from './item.ts'
 import { word } from './probe.ts'
 
-/** Commands that go to a host together, and how long they may take. */
+/** Commands for one round trip, and their time limit. */
 export interface Batch {
   readonly text: string
   readonly timeoutMs: number
 }
 
-/** One command with the content that a secret has at this moment. */
+/** One command with its secret's current content. */
 export type Ready = Extract<Command, { readonly do: 'run' | 'put' | 'remove' }>
 
 /** Reports whether it can be batched. Commands with input or large content go alone. */
@@ -42,9 +42,9 @@ exit "$c"
 `
 
 /**
- * Does several commands in one round trip and stops at the first that fails. Constant text: the commands come on the
- * input, a line each, every word coded. A file is written beside its place and moved there, as a Shell does it. The
- * last line says how many were done: fewer than were sent means that the input was cut off.
+ * Runs several commands in one round trip and stops at the first failure. Constant text: the commands come on the
+ * input, one per line, every word encoded. A file is written beside its place and moved there, as a Shell does it. The
+ * last line is the number of completed ones: fewer than sent means that the input was cut off.
  */
 export const BATCH = String.raw`${HOST_PROGRAMS.batch}
 LC_ALL=C; export LC_ALL; ${HOST_PATH}; umask 022
@@ -127,7 +127,7 @@ function lineOf(command: Ready): string {
 export type BatchAnswer =
   | { readonly is: 'done' }
   | { readonly is: 'failed'; readonly at: number; readonly code: number; readonly said: string }
-  /** Some may have been done. */
+  /** Some may have run. */
   | { readonly is: 'cut' }
 
 export function readBatch(output: string, sent: number): BatchAnswer {

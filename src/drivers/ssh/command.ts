@@ -6,7 +6,7 @@ export function run(...argv: readonly string[]): Command {
   return { do: 'run', argv }
 }
 
-/** One line for a person. */
+/** Returns one line for display. */
 export function showCommand(command: Command): string {
   switch (command.do) {
     case 'run':

@@ -4,12 +4,12 @@ import { editOf } from './edit.ts'
 import { armed, fileWord, HOST_PATH } from './item.ts'
 import { filesIn, touchedBy } from './touched.ts'
 
-/** Where copies of files lie that a change replaces and that may shut a door. */
+/** Copies of files that a change replaces and that may break a login. */
 const COPIES = '/var/lib/croft/before'
 
 /**
- * Copies files as they are now, or notes that they are not there. Copies from an attempt that is still armed stay: what
- * was there before that attempt is what comes back.
+ * Copies files as they are now, or notes that they do not exist. Copies of an attempt that is still armed stay: a
+ * revert restores the state before that attempt.
  */
 const KEEP = `${HOST_PROGRAMS.keep}
 set -e
@@ -56,9 +56,9 @@ exit 1
 `
 
 /**
- * Commands that touch a way into the host, so that the host takes them back by itself unless a new login succeeds
- * afterwards. `undo` are the programs that take back what is in no file. Others, and those that arm themselves, stay as
- * they are.
+ * Arms commands that change a way into the host, so that the host reverts them by itself unless a new login succeeds
+ * afterwards. `undo` are programs that revert what no file holds. Other commands, and those that arm themselves, stay
+ * as they are.
  */
 export function guarded(id: string, commands: readonly Command[], undo: readonly Command[]): readonly Command[] {
   if (!touchedBy(commands).door || commands.some((one) => one.do === 'arm')) return commands

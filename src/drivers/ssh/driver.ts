@@ -28,7 +28,7 @@ const examineHost: Doctor['examine'] = async (connection, _resources, deps, sign
   }
 }
 
-/** Hosts that are kept as their HostConfig says, over SSH or on this very computer. */
+/** Hosts as their HostConfig declares them, over SSH or on this computer. */
 export const sshDriver: Driver = {
   name: 'ssh',
   rules,

@@ -9,7 +9,7 @@ import { type Edit, editBack } from './edit.ts'
 const directory = mkdtempSync(join(tmpdir(), 'croft-edit-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-/** The real program, by a real sh and awk. Undefined: the file is gone. */
+/** Runs the real program in a real sh and awk. Undefined: the file is gone. */
 function edited(text: string, edit: Omit<Edit, 'path'>): string | undefined {
   const path = join(directory, 'file')
   writeFileSync(path, text)

@@ -2,9 +2,9 @@ import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import { type Command, run } from './command.ts'
 
 /**
- * Takes lines of a file back that others write too: what they wrote since is not ours to undo, so the old text as a
- * whole would be wrong. Constant text; what a person wrote comes as words, and reaches awk by its environment, where
- * nothing is taken apart. The file keeps its owner and rights, and is replaced in one go.
+ * Reverts lines of a file that others write too: their later lines must stay, so restoring the whole old text would be
+ * wrong. Constant text; a person's text comes as words, and reaches awk through its environment, where nothing is
+ * interpreted. The file keeps its owner and mode, and is replaced atomically.
  */
 export const EDIT = `${HOST_PROGRAMS.edit}
 set -eu
@@ -45,13 +45,13 @@ if [ "$6" = new ] && [ ! -s "$t" ]; then rm -f -- "$2"; else mv -fT -- "$t" "$2"
 export interface Edit {
   readonly what: 'line' | 'block' | 'mount' | 'words'
   readonly path: string
-  /** Our line, the first line of our block, the place of our mount, or what the line begins with that has our words. */
+  /** Our line, the first line of our block, our mount's place, or the prefix of the line with our words. */
   readonly ours: string
   /** The last line of our block; our words. */
   readonly end?: string
-  /** What was in its place before. Empty: nothing. */
+  /** What it replaced. Empty: nothing. */
   readonly before: string
-  /** The file was not there: it goes when nothing is left in it. */
+  /** The file did not exist: it is deleted once it is empty. */
   readonly created: boolean
 }
 
@@ -59,7 +59,7 @@ export function editBack({ what, path, ours, end = '', before, created }: Edit):
   return run('sh', '-c', EDIT, 'croft', what, path, ours, end, before, created ? 'new' : 'old')
 }
 
-/** The lines that a command of ours takes back; undefined for any other command. */
+/** Returns the lines that a command of ours reverts; undefined for any other command. */
 export function editOf(command: Command): Edit | undefined {
   if (command.do !== 'run' || command.argv[2] !== EDIT) return undefined
   const [, , , , what, path = '', ours = '', end = '', before = '', created] = command.argv

@@ -10,7 +10,7 @@ const STALLED: Readonly<Record<string, string>> = {
   'no-ssh': 'NoSshClient',
 }
 
-/** A host that cannot be seen, in our words. */
+/** Explains why a host cannot be observed. */
 export function refusalOf(failure: unknown): Refusal {
   if (!(failure instanceof ShellFailure)) throw failure
   const stalled = STALLED[failure.code]

@@ -1,10 +1,7 @@
 import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import { type Command, run } from './command.ts'
 
-/**
- * Writes or removes one file in a folder below a home, as the user that the home belongs to: root follows a link that a
- * user puts there, and gives away what it leads to.
- */
+/** Writes or deletes one file below a home, as that user: root would follow a user's link and give its target away. */
 const WRITE = `${HOST_PROGRAMS.home}
 set -eu
 [ "$3" != absent ] || { rm -f -- "$1/$2"; exit; }
@@ -35,7 +32,7 @@ function asUser(user: string, folder: string, name: string, what: 'written' | 'a
   return run('runuser', '-u', user, '--', 'sh', '-c', WRITE, 'croft', folder, name, what, content)
 }
 
-/** The file that such a command is about; undefined for any other command. */
+/** Returns the file of such a command; undefined for any other command. */
 export function fileInHome(argv: readonly string[]): string | undefined {
   return argv[6] === WRITE ? `${argv[8] ?? ''}/${argv[9] ?? ''}` : undefined
 }

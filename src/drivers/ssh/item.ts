@@ -3,7 +3,7 @@ import type { Change } from '../../model/resource.ts'
 import { type HostQuestion, type ItemFacts, type ObservedFile, sha256 } from './ask.ts'
 import type { Command } from './command.ts'
 
-/** Everything that is particular to one type of item. Pure: what to ask, what differs, what makes it true. */
+/** All that is specific to one type of item. Pure: what to ask, what differs, what corrects it. */
 export interface ItemRules<Type extends HostItemType = HostItemType> {
   readonly type: Type
   asks(item: HostItemOf<Type>): readonly HostQuestion[]
@@ -20,16 +20,16 @@ export function change(path: string, from: unknown, to: unknown, effect: Change[
   return { path, from, to, effect }
 }
 
-/** Text that was asked for with this content. */
+/** Asks for a file with this expected content. */
 export function fileAsk(path: string, content?: string): HostQuestion {
   return { ask: 'file', path, ...(content === undefined ? {} : { sha256: sha256(content) }) }
 }
 
-/** Differences of a file with known content, old and new as they are. */
+/** Returns the differences of a file with known content, with old and new text. */
 export function fileChanges(seen: ObservedFile, content: string, rights: FileRights = {}): readonly Change[] {
   const { mode = 0o644, owner = 'root', group = 'root' } = rights
   const changes: Change[] = []
-  // Written through, it would change a file that is declared nowhere; replaced, it would cut off who reads the other.
+  // Writing through the link would change an undeclared file; replacing it would cut off the target's readers.
   if (seen.kind === 'link' && seen.target !== '/dev/null')
     return [
       {
@@ -58,8 +58,8 @@ export function put(path: string, content: string, rights: FileRights = {}): rea
 }
 
 /**
- * The file as it is now, or its absence. `expected`: the content that was asked about, which a look leaves out where it
- * is there. Undefined when it cannot be brought back as it was.
+ * Returns the commands that restore the file as it is now, or its absence. `expected`: the content that was asked
+ * about, which a look omits if it matches. Undefined: it cannot be restored.
  */
 export function restoreFile(path: string, seen: ObservedFile, expected?: string): readonly Command[] | undefined {
   if (seen.kind === 'absent') return [{ do: 'remove', path }]
@@ -82,7 +82,7 @@ export function octal(mode: number): string {
   return mode.toString(8).padStart(4, '0')
 }
 
-/** A file that croft alone writes, whole, under its own name in a folder for such files. */
+/** A file that only croft writes, as a whole, under croft's name in a folder for such files. */
 export function ownFile(path: string, content: string, after: readonly Command[] = []) {
   return {
     path,

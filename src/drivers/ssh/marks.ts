@@ -5,10 +5,10 @@ import type { Mark, Resource } from '../../model/resource.ts'
 import type { Command } from './command.ts'
 import { touchedBy } from './touched.ts'
 
-/** What croft leaves on a host for each item that it changed: whose it is, and how it is taken back. */
+/** croft's mark on a host for each changed item: its owner, and how to undo it. */
 export interface ItemMark extends Mark {
   readonly id: string
-  /** Null: it cannot be taken back. */
+  /** Null: it cannot be undone. */
   readonly undo: readonly Command[] | null
   /** Identifies a declaration of the item: after drift alone the original state is not recorded again. */
   readonly declared?: string
@@ -22,7 +22,7 @@ export interface ItemMark extends Mark {
 interface Pending {
   /** Programs that apply what was written: reload, restart, update-grub. */
   readonly again: readonly Command[]
-  /** The next start of the host reads what the change writes. */
+  /** The host's next start reads what the change writes. */
   readonly boot: boolean
 }
 

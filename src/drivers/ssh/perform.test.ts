@@ -6,7 +6,7 @@ import { Secret } from '../../model/secret.ts'
 import { type Command, run } from './command.ts'
 import { performCommands } from './perform.ts'
 
-/** A host that notes what it is told; `answer` says what comes of a program, by its first line or name. */
+/** A host that records its commands; `answer` gives a program's result, by its first line or name. */
 function hostThat(answer: (what: string) => { code?: number; stdout?: string } | undefined) {
   const told: string[] = []
   const shell: Shell = {

@@ -13,12 +13,12 @@ import { HOST_PATH } from './item.ts'
 export interface Hands {
   readonly host: string
   readonly shell: Shell
-  /** A connection made from nothing: does the host still let us in? */
+  /** Opens a new connection, to prove that the host still accepts our login. */
   prove(signal: AbortSignal): Promise<void>
   resolveSecret(reference: SecretReference): Promise<Secret>
 }
 
-/** A program ended with a code that means that it did not work. */
+/** A program ended with a failing exit code. */
 class CommandFailed extends Error {
   readonly refusal: Refusal
   constructor(refusal: Refusal) {
@@ -151,7 +151,7 @@ async function doOne(command: Command, hands: Hands, signal: AbortSignal): Promi
   }
 }
 
-/** At once where we still can; the host does it by itself where we cannot. */
+/** Reverts at once if croft still has access; otherwise the host does it by itself. */
 async function takeBack(name: string, { shell }: Hands): Promise<void> {
   try {
     await shell.run(['/bin/sh', `${ARMED}/${name}`])
@@ -175,7 +175,7 @@ function commandFailed(host: string, command: Command, code: number, said: strin
   })
 }
 
-/** Where the scripts lie that take unconfirmed changes back, a file for each. */
+/** The scripts that revert unconfirmed changes, one file each. */
 const ARMED = '/var/lib/croft/revert'
 
 const UNIT = '/etc/systemd/system/croft-revert.service'
@@ -207,7 +207,7 @@ const ARM =
 
 const DISARM =
   `${HOST_PROGRAMS.disarm}\n${HOST_PATH}; ` +
-  // The timer goes in any case: left behind, it would take back the next change of the same thing.
+  // The timer is stopped in any case: left behind, it would revert the next change of the same thing.
   'said=0; [ -e "$2" ] || said=7; rm -f -- "$2"; ' +
   'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; ' +
   `if rmdir ${ARMED} 2>/dev/null; then systemctl disable --quiet croft-revert.service 2>/dev/null; rm -f ${UNIT}; fi; fi; exit "$said"`
@@ -234,7 +234,7 @@ export function revertScript(commands: readonly Command[], self: string): string
         const path = shellQuoted(command.path)
         const base64 = Buffer.from(command.content ?? '', 'utf8').toString('base64')
         const { owner = 'root', group } = command
-        // An owner with a colon at its end means the group of that user.
+        // An owner with a trailing colon means that user's group.
         const who = owner.endsWith(':') ? owner : `${owner}:${group ?? 'root'}`
         lines.push(`printf %s ${shellQuoted(base64)} | base64 -d >${path}.croft-revert`)
         lines.push(`chown -- ${shellQuoted(who)} ${path}.croft-revert`)

@@ -34,7 +34,7 @@ test('a file is described; its content comes back only when it is not the expect
   assert.equal(other.mode, 0o640)
   const same = probe([{ ask: 'file', path, sha256: sha256('one\ntwo €\n') }]).seen.file(path)
   assert.deepEqual([same.content, same.sha256], [undefined, sha256('one\ntwo €\n')])
-  // Two items expect different things of one file: both get to see it.
+  // Two items expect different content of one file: both get it.
   const both = probe([
     { ask: 'file', path, sha256: sha256('one\ntwo €\n') },
     { ask: 'file', path },
@@ -125,7 +125,7 @@ test('an answer that was cut off is none', () => {
 })
 
 test('a share that does not answer makes only the items on it unknown', () => {
-  // A program in the place of timeout that finds this one path hanging.
+  // A replacement of timeout that finds this one path hanging.
   const folder = mkdtempSync(join(tmpdir(), 'croft-late-'))
   writeFileSync(join(folder, 'timeout'), '#!/bin/sh\ncase "$*" in */hangs) exit 124 ;; esac\nexit 0\n', { mode: 0o755 })
   const asks: readonly HostQuestion[] = [

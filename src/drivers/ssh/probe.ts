@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { askKey, type HostAnswer, type HostQuestion } from './ask.ts'
 
-/** What a host answered. */
+/** A host's answers. */
 export interface Probed {
   readonly answers: ReadonlyMap<string, HostAnswer>
   /** The texts of the marks that croft left there. */
@@ -21,7 +21,7 @@ export function probeInput(asks: readonly HostQuestion[]): { readonly text: stri
     const key = askKey(ask)
     const words = wordsOf(ask)
     const before = lines.get(key)
-    // Two items look at one file and expect different things: then its content comes back in any case.
+    // If two items expect different content of one file, its content is always returned.
     const same = before === undefined || before.join(' ') === words.join(' ')
     lines.set(key, same ? words : wordsOf(ask.ask === 'file' ? { ask: 'file', path: ask.path } : ask))
   }
@@ -54,7 +54,7 @@ export function word(text: string): string {
   return coded
 }
 
-/** Undefined: the answer was cut off, or is none. */
+/** Returns undefined if the answer was cut off or is malformed. */
 export function readProbe(output: string, keys: readonly string[]): Probed | undefined {
   if (!output.endsWith('\nend\n') && output !== 'end\n') return undefined
   const found = new Map<number, Record<string, string>>()
@@ -78,7 +78,7 @@ export function readProbe(output: string, keys: readonly string[]): Probed | und
   return { answers: new Map(keys.map((key, index) => [key, found.get(index + FIRST) ?? {}])), marks, host }
 }
 
-/** Text only: what is not UTF-8 is no text that we could compare or show. */
+/** Only text: content that is not UTF-8 can be neither compared nor shown. */
 function decoded(base64: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'))

@@ -113,7 +113,7 @@ test('what is cut off before its last command is repeated, is not in force, and 
       .at(-1)
   const first = commands.findIndex((one) => one.do === 'put') + 1
   for (let cut = first; cut < commands.length; cut++) {
-    // As bad as it can be: the file is right by now, so that nothing of it differs.
+    // The worst case: the file is right already, so that it shows no difference.
     const left = seen(wanted, 'quiet iommu=pt', 'quiet', 'boot-1', marked(cut))
     assert.equal(rules.readiness?.(resource, left).ready, false, `cut at ${cut}`)
     const changes = rules.diff(resource, left)

@@ -13,15 +13,15 @@ import { rulesOf } from './items/registry.ts'
 import { type ItemMark, leaveCommands, markCommands, markPath, pendingOf } from './marks.ts'
 import { undoOfBoth } from './undo.ts'
 
-/** The one list of a host: everything that is wanted of it, and everything that croft changed there. */
+/** The one list of a host: all its wanted items, and all that croft changed there. */
 export const ITEMS_LIST = 'items'
 
-/** What a look brings of one item. */
+/** A close look at one item. */
 export interface ItemDetails {
   readonly answers: Answers
   readonly mark?: ItemMark
   readonly secretSha?: string
-  /** Another one after every start of the host. */
+  /** Differs after every start of the host. */
   readonly bootId?: string
   /** Items of the host whose change was interrupted or failed, and which its next start would meet. */
   readonly unfit?: readonly string[]
@@ -103,7 +103,7 @@ export const rules: Rules = {
   },
 }
 
-/** A question about the item that the host could not answer in time: what is there is not known, and stays as it is. */
+/** A question about the item that the host did not answer in time: its state is unknown, and it stays. */
 function lateAnswer(item: HostItem, observed: ObservedResource): Change | undefined {
   const answers = lookOf(observed)?.answers
   const late = rulesOf(item)
@@ -117,7 +117,7 @@ function lateAnswer(item: HostItem, observed: ObservedResource): Change | undefi
   return { ...change('look', null, null), blocked }
 }
 
-/** Whose the mark says it is, where that is not quite us. */
+/** Returns the owner in the mark, if it is not exactly us. */
 function ownerChanges(mark: ItemMark, { uid, key, estate }: Resource): readonly Change[] {
   if (estate !== undefined && !isOfEstate(mark.estate, estate)) {
     const message = `${mark.id} belongs to ${mark.owner ?? mark.uid} of another estate (${mark.estate ?? ''})`
@@ -131,8 +131,8 @@ function ownerChanges(mark: ItemMark, { uid, key, estate }: Resource): readonly 
 }
 
 /**
- * A change that only a restart makes true is made when a person allows restarts, and said otherwise. A host is not
- * restarted into something that failed: it might not come back.
+ * Makes a change that needs a restart only if restarts are permitted, and reports it otherwise. A host with failed
+ * changes is not restarted: it might not return.
  */
 function judgeRestarts(
   changes: readonly Change[],
@@ -142,7 +142,7 @@ function judgeRestarts(
 ): readonly Change[] {
   if (reboot === 'allowed' && unfit.length === 0) return changes
   const live = changes.filter((one) => one.effect === 'live')
-  // What can be written down now is; the restart is asked for when nothing else is left.
+  // Live changes come first; the restart is requested once nothing else is left.
   if (live.length > 0) return live
   return changes.map((one) =>
     one.effect === 'restart' && one.blocked === undefined
@@ -163,7 +163,7 @@ function judgeRestarts(
   )
 }
 
-/** The host was restarted for what is declared now, and nothing was written for it since. */
+/** Reports whether the host was restarted for the current declaration, and nothing was written since. */
 function wasRestarted(item: HostItem, observed: ObservedResource): boolean {
   const { mark, bootId } = lookOf(observed) ?? {}
   return (
@@ -174,7 +174,7 @@ function wasRestarted(item: HostItem, observed: ObservedResource): boolean {
   )
 }
 
-/** One restart makes it true or none does: a second would only take the host away again. */
+/** One restart applies it or none does: a second would only interrupt the host again. */
 function restartedInVain(changes: readonly Change[], host: string): readonly Change[] | undefined {
   if (changes.length === 0 || changes.some((one) => one.effect !== 'restart')) return undefined
   return changes.map((one) => ({
@@ -221,14 +221,14 @@ function harmDoneBy(item: HostItem, commands: readonly Command[]): HarmParts {
 /** The change of an item that was interrupted before its last command. */
 const REPEATED = 'commands'
 
-/** What an interrupted change left to do. With new commands of the item, what arms, proves and confirms is theirs. */
+/** Returns what an interrupted change left to do. If the item has new commands, those arm, prove and confirm. */
 function repeated(again: readonly Command[], fresh: readonly Command[]): readonly Command[] {
   if (fresh.length === 0) return again
   const known = new Set(fresh.map((one) => JSON.stringify(one)))
   return again.filter((one) => one.do === 'run' && !known.has(JSON.stringify(one)))
 }
 
-/** What takes the item back to how it was before croft first touched it. */
+/** Returns the commands that restore the item's state before croft's first change. */
 function undoOf(item: HostItem, observed: ObservedResource): readonly Command[] | null {
   const mark = lookOf(observed)?.mark
   const now = mark?.declared === declaredHash(item) ? null : (rulesOf(item).undo?.(item, seenOf(observed)) ?? null)
@@ -312,9 +312,9 @@ function seenOf(observed: ObservedResource): ItemFacts {
   })
 }
 
-/** Fields that hold text of a person's own, which goes into files as it is and into no command. */
+/** Fields with a person's text, which goes into files unchanged and into no command. */
 const FREE: { readonly [Type in HostItemType]?: readonly string[] } = {
-  // Words of a program that no shell reads; a person may well name a shell there.
+  // Words of a program that no shell reads; a person may name a shell there.
   command: ['run', 'unless'],
   file: ['content'],
   block: ['content'],
@@ -356,7 +356,7 @@ export function objectionTo(item: HostItem): Change | undefined {
   return undefined
 }
 
-/** Every text in a value, names of fields included. A reference to a secret is looked up, and no text for the host. */
+/** Returns every text in a value, including field names. A reference to a secret is resolved elsewhere. */
 function leavesOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(leavesOf)

@@ -28,7 +28,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   const openShell = deps.openShell
   const shell = openShell(target)
   let items: readonly ObservedResource[] = []
-  /** Of the look before: what was used in between gives what the host draws. */
+  /** The previous look's readings: the energy used since gives the power draw. */
   let sensors: Sensors | undefined
 
   async function probe(wanted: readonly WantedItem[], signal: AbortSignal): Promise<Probed> {
@@ -158,7 +158,7 @@ function sensorsOf({ host }: Probed): Sensors {
   return readSensors((host.sensors ?? '').split('\n'))
 }
 
-/** The box itself, as one look shows it; `before` is what its sensors said at the look before. */
+/** Returns the box as one look shows it; `before` holds the previous sensor readings. */
 function hostOf(name: string, { host }: Probed, now: Sensors, before: Sensors | undefined): ObservedHost {
   const bytes = (kib: string | undefined) => Number(kib ?? 0) * 1024
   const cpus = Number(host.cpus ?? 0)

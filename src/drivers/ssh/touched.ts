@@ -20,7 +20,7 @@ const DOOR_PACKAGE =
   /^(?:openssh-.*|dropbear.*|sudo|libpam-.*|netplan\.io|ifupdown.*|network-manager|systemd.*|tailscale|wireguard.*|ufw|firewalld|nftables|iptables.*)(?:=.*)?$/
 const LOADER = /^(?:update-grub|update-initramfs|proxmox-boot-tool|kernel-install|grub-mkconfig|bootctl)$/
 
-/** Files that commands write or take away. */
+/** Returns the files that commands write or delete. */
 export function filesIn(commands: readonly Command[]): readonly string[] {
   return [...new Set(commands.flatMap((one) => fileIn(one) ?? []))]
 }

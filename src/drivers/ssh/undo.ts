@@ -3,8 +3,8 @@ import { type Edit, editBack, editOf, wordsIn } from './edit.ts'
 import { fileInHome } from './home.ts'
 
 /**
- * What takes an item back that is declared otherwise than when it was first changed. What the first declaration touched
- * goes back to how it was before that; what only the new one touches, to how it is now. `null`: it cannot be taken back.
+ * Returns the undo of an item whose declaration changed since its first change. What the first declaration changed is
+ * restored to its original state; what only the new one changes, to the current state. `null`: impossible.
  */
 export function undoOfBoth(
   first: readonly Command[] | null,
@@ -18,22 +18,22 @@ export function undoOfBoth(
     return before === undefined || after === undefined ? command : editBack(editOfBoth(before, after))
   })
   const added = now.filter((command) => !places.has(placeOf(command)))
-  // What is done under the eyes of the host itself stays so: the rest goes behind the arming.
+  // Armed commands stay first: the rest follows the arming.
   const at = kept[0]?.do === 'arm' ? 1 : 0
   return [...kept.slice(0, at), ...added, ...kept.slice(at)]
 }
 
 function editOfBoth(first: Edit, now: Edit): Edit {
-  // Our line is another one by now; what stood in its place before us is still the same.
+  // Our line has changed; what it originally replaced is the same.
   if (first.what !== 'words') return { ...first, ours: now.ours }
   const [added, gone] = [wordsIn(first.end), wordsIn(first.before)]
-  // A word of ours that goes was not there before us, and one that comes back was: neither is news.
+  // A removed word of ours was not there originally, and a restored one was: ignore both.
   const end = [...added, ...wordsIn(now.end).filter((word) => !gone.includes(word))]
   const before = [...gone, ...wordsIn(now.before).filter((word) => !added.includes(word))]
   return { ...first, end: [...new Set(end)].join(' '), before: [...new Set(before)].join(' ') }
 }
 
-/** What a command is about: of two that are about the same thing, only the first declaration's takes it back. */
+/** Returns a command's subject: of two with the same one, only the first declaration's command undoes it. */
 export function placeOf(command: Command): string {
   switch (command.do) {
     case 'put':

@@ -22,22 +22,22 @@ export interface DriverWorld {
   nowMs(): number
   calls(): number
   writes(): number
-  /** Everything about guests that are not ours, to see that nothing happens to them. */
+  /** Returns all facts about foreign guests, to prove that they stay untouched. */
   others(exceptId?: string): string
-  /** What a person does behind our back. */
+  /** A person's change without croft. */
   meddle(externalId: string): void
   makeMany(count: number): void
   hideEverything(): void
   refuseToken(): void
   acceptToken(): void
-  /** The next write takes effect and its answer is lost; or it is lost on its way there, knowably or not. */
+  /** The next write takes effect and its answer is lost; or the request is lost, detectably or not. */
   loseNextWrite(how: 'answer' | 'request' | 'refused'): void
   spoilNextWrite(how: 'html' | 'truncated' | 'empty'): void
-  /** Does any text that the driver gave out hold a secret? */
+  /** Secrets that no text from the driver may contain. */
   readonly secrets: readonly string[]
 }
 
-/** What a test declares otherwise than it was. */
+/** A test's changes of the declaration. */
 export interface MachineChange {
   readonly vmid?: number
   readonly cores?: number
@@ -48,7 +48,7 @@ export interface MachineChange {
 }
 
 const NEVER = new AbortController().signal
-/** Work behind a call is looked at this often and at most this many times. */
+/** The interval and the limit of polls for a call's work. */
 const POLL_MS = 1_000
 const POLLS = 600
 
@@ -331,7 +331,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
     test('performing never waits for the work behind it', async ({ world, session, resource, find }) => {
       const startedMs = world.nowMs()
       let outcome: Outcome | undefined
-      // Steps that are done at once have no work behind them; the first that has some is the one to look at.
+      // Immediate steps have no work behind them; take the first that has.
       for (const step of world.driver.rules.createSteps(resource, find(resource))) {
         outcome = await world.run(session.perform(step, NEVER))
         if (outcome.result !== 'done') break
@@ -360,7 +360,7 @@ interface Bench {
   closely(observed: ObservedResource): Promise<ObservedResource>
   perform(steps: readonly Step[]): Promise<void>
   make(resource: Resource): Promise<void>
-  /** Looks, compares, performs all steps; answers what differed. */
+  /** Observes, compares, performs all steps; returns the differences. */
   apply(resource: Resource): Promise<readonly { readonly path: string }[]>
   /** Waits until it is ready. */
   settled(resource: Resource): Promise<ObservedResource>
@@ -412,7 +412,7 @@ function createBench(world: DriverWorld, session: Session): Bench {
   return bench
 }
 
-/** One step and the work behind it, which must end well. */
+/** Performs one step and its work, which must succeed. */
 async function performed(world: DriverWorld, session: Session, step: Step): Promise<void> {
   const outcome: Outcome = await world.run(session.perform(step, NEVER))
   if (outcome.result === 'done') return

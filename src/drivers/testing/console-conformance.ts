@@ -4,7 +4,7 @@ import type { RemoteTerminal } from '../../lib/remote-terminal.ts'
 import type { ObservedResource } from '../../model/resource.ts'
 import { ObservationFailed, type Session } from '../port.ts'
 
-/** A world with a machine that runs and has a serial line, one that is off, and one that runs without such a line. */
+/** A world with a running machine with a serial line, one that is off, and one that runs without such a line. */
 export interface ConsoleWorld extends AsyncDisposable {
   readonly session: Session
   readonly running: ObservedResource
@@ -16,7 +16,7 @@ export interface ConsoleWorld extends AsyncDisposable {
 
 const SIZE = { columns: 100, rows: 30 }
 
-/** What every console of a driver must keep to. */
+/** The requirements for every driver's console. */
 export function consoleConformance(name: string, open: () => Promise<ConsoleWorld>): void {
   describe(`the console of ${name}`, () => {
     const rule = (what: string, body: (world: ConsoleWorld) => Promise<void>) => {

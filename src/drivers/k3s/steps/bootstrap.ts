@@ -35,7 +35,7 @@ export async function recordFirstServer(actor: StepContext): Promise<Outcome> {
   const nowMs = deps.clock.now()
   if (secrets !== undefined) {
     if (secrets.formed || secrets.firstServer === firstServer) return DONE
-    // The CA stays: nothing has been started with it that could contradict.
+    // The CA stays: nothing has started with it that could contradict.
     await deps.vault.write({ ...secrets, firstServer, recordedMs: nowMs })
     return DONE
   }
@@ -118,7 +118,7 @@ export function joinAgent(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** What every node goes through before it is configured: nothing on it speaks against it, and the program is there. */
+/** Prepares a node before its configuration: checks that nothing on it prevents the join, and installs the program. */
 function arrive(
   actor: StepContext,
   objection: ((node: NodeSpec, secrets: ClusterSecrets) => Outcome | undefined) | undefined,
@@ -153,7 +153,7 @@ export async function prepareK3s(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** What a node cannot be told to fetch is kept: the planner begins nothing with it and says why. */
+/** A refused download is recorded: the planner then starts no work with it and reports why. */
 async function fetchBeside(actor: StepContext, shell: Shell, facts: NodeFacts, version: string): Promise<Outcome> {
   const { notFetched } = actor.memory
   const name = nodeName(actor)
@@ -164,7 +164,7 @@ async function fetchBeside(actor: StepContext, shell: Shell, facts: NodeFacts, v
   return outcome
 }
 
-/** Undefined: clean, or with our own data and standing still. K3s that croft started and that is on its way is left alone. */
+/** Returns undefined if clean, or stopped with our own data. A joining K3s of croft's is left alone. */
 function existing(facts: NodeFacts, { caHash }: ClusterSecrets, name: string): Outcome | undefined {
   const moving = facts.service === 'running' || facts.service === 'starting'
   if (moving && facts.configHash !== undefined && !facts.mixedCa && ['none', 'other', caHash].includes(facts.data))
@@ -184,8 +184,8 @@ function existing(facts: NodeFacts, { caHash }: ClusterSecrets, name: string): O
 }
 
 /**
- * Nothing is fetched or installed before a gate that stands closed. Whether the API can be reached is asked when the
- * node has been told where it is.
+ * Returns a closed gate, before anything is downloaded or installed. The gate of the API comes after the node knows its
+ * address.
  */
 function gateBefore({ gates, service }: NodeFacts, name: string): Outcome | undefined {
   const [gate] = gates.filter((one) => one.name !== 'api')

@@ -28,7 +28,7 @@ export async function labelNode(actor: StepContext): Promise<Outcome> {
     const written = await withoutOldLabels(actor, spec, kube.labels?.started)
     if (written.result !== 'done') return written
     const removed = new Set(change.removeTaints)
-    // Taints of others go back as they came: Kubernetes counts tolerations from a time that stands in them.
+    // Taints of others are sent back unchanged: Kubernetes counts tolerations from a time in them.
     const kept = recordsOf(at(object, 'spec', 'taints')).filter((taint) => !removed.has(textOfTaint(taint)))
     const taints = [...kept, ...change.addTaints.map(taintOf)]
     return patch(
@@ -48,11 +48,11 @@ export async function labelNode(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** K3s sets the labels of its config.yaml again whenever it starts: one that left Git leaves that file as well. */
+/** K3s sets the labels of its config.yaml at every start, so remove an undeclared one from that file too. */
 async function withoutOldLabels(actor: StepContext, node: NodeSpec, started: LabelSet | undefined): Promise<Outcome> {
   const { declaration, memory, signal } = actor
   if (Object.keys(started?.labels ?? {}).every((key) => Object.hasOwn(node.labels, key))) return DONE
-  // Another hash: the step that restarts K3s with its new configuration writes the file.
+  // If the hash differs, the step that restarts K3s with its new configuration writes the file.
   const isAsDeclared = ({ configHash: hash }: NodeFacts) => hash === configHash(declaration.spec, node)
   const known = memory.facts.get(node.name)?.facts
   if (known !== undefined && !isAsDeclared(known)) return DONE

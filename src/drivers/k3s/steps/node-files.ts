@@ -32,7 +32,7 @@ export async function serverFiles(
   return [...(await configFiles(actor, node, place)), ...tokenFiles(secrets)]
 }
 
-/** What servers and agents come in with. */
+/** Returns the token files of servers and agents. */
 export function tokenFiles(secrets: ClusterSecrets): readonly FileToPut[] {
   return [
     fileOf(TOKEN_FILE, `${serverToken(secrets).reveal()}\n`, 0o600),
@@ -44,7 +44,7 @@ export async function agentFiles(actor: StepContext, node: NodeSpec, token: Secr
   return [...(await configFiles(actor, node, 'member')), fileOf(AGENT_TOKEN_FILE, `${token.reveal()}\n`, 0o600)]
 }
 
-/** What may change while a node is in the cluster. */
+/** Returns the files that may change while a node is a member. */
 export async function configFiles(
   actor: StepContext,
   node: NodeSpec,
@@ -72,7 +72,7 @@ export function wholeSet({ declaration }: StepContext, node: NodeSpec, files: re
   return { files, absent: absentFiles(declaration.spec, node) }
 }
 
-/** Those of the files that a running node takes without a restart. */
+/** Returns the files that a running node accepts without a restart. */
 export async function optionalFiles(actor: StepContext, node: NodeSpec): Promise<readonly FileToPut[]> {
   const files = await configFiles(actor, node, placeOf(actor, node))
   return files.filter(({ path }) => OPTIONAL_FILES.some((one) => one === path))
@@ -86,7 +86,7 @@ export function otherVoter({ declaration, memory }: StepContext, name: string): 
     .flatMap((server) => memory.voters.get(server) ?? [])[0]
 }
 
-/** A box that was there before has read no seed of ours: it gets its gates with its first files. Its name is its own. */
+/** A box has read no seed of croft: it gets its gates with its first files, and keeps its name. */
 function gatesOf({ declaration }: StepContext, node: NodeSpec): readonly FileToPut[] {
   if (!('host' in node.machine)) return []
   const declared = declaration.gates ?? { deadlines: GATE_DEADLINES }
@@ -103,8 +103,8 @@ async function s3Credentials({ declaration, deps }: StepContext): Promise<string
 }
 
 /**
- * The only server there is begins its cluster, and so does the recorded one until its API has answered once. Every other
- * finds the rest by their address, also the one that began.
+ * Returns how a server starts. The only server, and the recorded first one until its API has answered once, forms its
+ * cluster. All others, later also the first one, find the rest by their addresses.
  */
 export function placeOf({ declaration, secrets }: StepContext, { name }: Pick<NodeSpec, 'name'>): ServerPlace {
   const begins = secrets?.formed === false && secrets.firstServer === name

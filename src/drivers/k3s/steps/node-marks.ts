@@ -22,7 +22,7 @@ export async function cordon(actor: StepContext): Promise<Outcome> {
       purpose,
       target,
       sinceMs: same ? work.sinceMs : deps.clock.now(),
-      // A cordon that was there before us is a person's, and stays. One of our own stays ours.
+      // A cordon from before croft is a person's, and stays. croft's own stays croft's.
       cordoned: work === undefined ? !unschedulable : work.cordoned || !unschedulable,
       ...(same && work.changedMs !== undefined ? { changedMs: work.changedMs } : {}),
     }
@@ -36,7 +36,7 @@ export async function cordon(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** Takes our mark off and, where the cordon was ours, that as well. */
+/** Removes our mark, and our cordon. */
 export async function uncordon(actor: StepContext): Promise<Outcome> {
   return onNode(actor, async (seen, patch) => {
     const { step, deps } = actor
@@ -61,7 +61,7 @@ export async function uncordon(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** Notes in our mark that the node is about to be taken down. Written before it is. */
+/** Notes in our mark that the node is about to go down, before it does. */
 export async function noteChange(actor: StepContext): Promise<Outcome> {
   return onNode(actor, async (seen, patch) => {
     const { work } = seen.kube
@@ -70,7 +70,7 @@ export async function noteChange(actor: StepContext): Promise<Outcome> {
     }
     const mark = formatWork({ ...work, changedMs: actor.deps.clock.now() })
     return patch(
-      // Which configuration it runs with is not known from here until it has come back.
+      // Its running configuration is unknown until it has returned.
       { metadata: { annotations: { [MARKS.work]: mark, [MARKS.configHash]: null } } },
       `note that ${seen.name} is changed`,
     )
@@ -144,7 +144,7 @@ export async function deleteJoinToken(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** The first pod that was told to go and has not gone, with the finalizers that it waits for. */
+/** Returns the first pod that is being deleted, with the finalizers that it waits for. */
 function hanging(pods: readonly unknown[]): string | undefined {
   const pod = pods.find((one) => at(one, 'metadata', 'deletionTimestamp') !== undefined)
   if (pod === undefined) return undefined
@@ -154,8 +154,8 @@ function hanging(pods: readonly unknown[]): string | undefined {
 }
 
 /**
- * Asks every pod of a node to go, once. What a disruption budget keeps is left and named; the next pass asks again.
- * Forced: what refused is deleted, which no budget can prevent.
+ * Evicts every pod of a node, once. A pod that a disruption budget protects stays and is named; the next pass retries.
+ * If forced, it is deleted, which no budget prevents.
  */
 export async function drain(actor: StepContext): Promise<Outcome> {
   const { step, memory, signal } = actor
@@ -163,7 +163,7 @@ export async function drain(actor: StepContext): Promise<Outcome> {
   return withApi(actor, async (client) => {
     const pods = (await podsToMove(client, [node], signal))?.get(node)
     if (pods === undefined) return { result: 'not-sent', message: `the pods of ${node} cannot be seen` }
-    // Those that are on their way out already are only waited for.
+    // Pods under deletion are only awaited.
     const staying = pods.filter((pod) => at(pod, 'metadata', 'deletionTimestamp') === undefined)
     let blocked: string | undefined = step.force === true ? hanging(pods) : undefined
     let trouble: Outcome | undefined

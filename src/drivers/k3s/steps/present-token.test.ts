@@ -30,7 +30,7 @@ const CASES = [
   { name: 'a rotation was prepared and reached nobody', noted: ['a', 'a'], former: ['p'.repeat(2)], is: 'a' },
 ] as const
 
-/** With `-` in front: of a server that does not run; behind `!`: the password with which it ends. */
+/** `-` in front: a server that does not run; `!`: the password with which it fails. */
 const of = (text: string) => {
   const [password = '', refused] = text.replace('-', '').split('!')
   return { password, runs: !text.startsWith('-'), ...(refused === undefined ? {} : { refused }) }

@@ -9,12 +9,12 @@ import type { Outcome } from '../../../model/step.ts'
 import { command, nodeName, outcomeOf, type StepContext, specOf } from '../node-lane.ts'
 import { tokenFiles } from './node-files.ts'
 
-/** Where K3s notes the token that it runs with; a rotation rewrites it on the one server that was asked. */
+/** K3s's file with its current token; a rotation rewrites it only on the server that was asked. */
 const NOTED = '/var/lib/rancher/k3s/server/token'
 
 /**
- * The token as it is at this moment, read from the servers that run or that cannot start for want of it: a person may have
- * rotated it, or a rotation of ours ended before it was noted. What is found is written down.
+ * Returns the current token, read from servers that run, or that cannot start without it: a person may have rotated it,
+ * or croft's own rotation ended before its record. Stores what it finds.
  */
 export async function presentSecrets(actor: StepContext, secrets: ClusterSecrets): Promise<ClusterSecrets> {
   const { declaration, surroundings, deps, memory, signal } = actor
@@ -39,7 +39,7 @@ export async function presentSecrets(actor: StepContext, secrets: ClusterSecrets
   return changed
 }
 
-/** The record with a password that K3s has taken, and with what agents come in with beside it. */
+/** Returns the record with a password that K3s accepted, and with the agents' password beside it. */
 export async function takenInto(
   secrets: ClusterSecrets,
   password: Secret,
@@ -66,7 +66,7 @@ function lacksToken({ failure = '' }: NodeFacts): boolean {
   return failure.includes('encrypted with different token')
 }
 
-/** The password that a server has noted, and where it ends for want of another: the one that it was started with. */
+/** A server's noted password, and the one that it was started with if it fails because of it. */
 interface NotedPassword {
   readonly password: string
   readonly runs: boolean
@@ -101,8 +101,8 @@ export function passwordInForce(
 }
 
 /**
- * Before a server is started again: the file that it takes its token from holds the present one. With an older one K3s
- * ends at every start. Undefined when nothing is in the way.
+ * Before a server's restart, writes the current token to its token file. With an older one K3s fails at every start.
+ * Returns undefined if nothing prevents the start.
  */
 export async function readyToken(
   actor: StepContext,

@@ -34,7 +34,7 @@ export async function putFiles(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** config.yaml, where it says another way into the cluster than it would be written with now. It restarts nothing. */
+/** Returns config.yaml if its join settings differ from those it would get now. Restarts nothing. */
 function arrivalOf(actor: StepContext, node: NodeSpec, { begins, configHash: hash }: NodeFacts): readonly FileToPut[] {
   if (node.role !== 'server' || begins === undefined || hash !== configHash(actor.declaration.spec, node)) return []
   const place = placeOf(actor, node)
@@ -45,7 +45,7 @@ function arrivalOf(actor: StepContext, node: NodeSpec, { begins, configHash: has
 const SYSTEM = 'namespaces/kube-system'
 const RBAC = `/apis/rbac.authorization.k8s.io/v1/${SYSTEM}`
 
-/** What K3s makes of a manifest and keeps when the file is gone. The last one speaks for nothing any more. */
+/** Objects that K3s creates from a manifest and keeps after the file is gone. croft deletes them with the last file. */
 const OBJECTS: Readonly<Record<string, readonly string[]>> = {
   [KUBE_VIP_FILE]: [
     `/apis/apps/v1/${SYSTEM}/daemonsets/kube-vip`,

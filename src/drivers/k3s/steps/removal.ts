@@ -26,7 +26,7 @@ import { presentSecrets, readyToken } from './present-token.ts'
 import { removeObjects } from './put-files.ts'
 import { installed, installInput } from './service.ts'
 
-/** Over the Node, which K3s itself acts on; where there is none, etcd is asked on a server that is up. */
+/** Removes a member over its Node, on which K3s acts itself; without a Node, through etcd on a server that is up. */
 export async function removeMember(actor: StepContext): Promise<Outcome> {
   if (actor.step.lane === 'object') {
     return onNode(actor, (seen, patch) =>
@@ -88,8 +88,8 @@ function leads(etcd: { readonly self?: string; readonly leader?: string } | unde
 }
 
 /**
- * The new program is fetched and proved beside the old one, which still runs. Only then is the change noted, and the
- * restart exchanges the programs: until the note, a power cut or a change taken back starts the old release again.
+ * Downloads and verifies the new program beside the old one, which still runs. Then notes the change, and the restart
+ * replaces the program: until the note, a power cut or a revert starts the old release again.
  */
 export async function upgradeK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
@@ -107,13 +107,13 @@ export async function upgradeK3s(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** The checksum that the program is held to. Where none can be had now, the node has the one that it was fetched with. */
+/** Returns the program's expected checksum. If none can be read now, the node has that of its download. */
 async function sumOf(actor: StepContext, facts: NodeFacts, version: string): Promise<readonly string[]> {
   const input = await installInput(actor, facts, version)
   return 'result' in input ? [] : [input.sha256]
 }
 
-/** Writes config.yaml and restarts with it. */
+/** Writes config.yaml and restarts K3s with it. */
 export async function configureK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const name = nodeName(actor)

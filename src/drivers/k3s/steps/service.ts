@@ -36,7 +36,7 @@ export async function restartK3s(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** K3s, its data and its password gone. Takes a while, and is seen in the facts. */
+/** Removes K3s, its data and its password. Takes a while; the facts show its end. */
 export async function wipeK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const name = nodeName(actor)
@@ -67,7 +67,7 @@ export async function wipeStopped(actor: StepContext): Promise<Outcome> {
   })
 }
 
-/** A snapshot of etcd, taken by one server and kept where its configuration says. */
+/** Takes a snapshot of etcd on one server, stored as configured there. */
 export async function snapshot(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const name = nodeName(actor)
@@ -120,7 +120,7 @@ export async function installed(
   return { result: 'started', taskId: `install@${name}` }
 }
 
-/** What an install of this release is told: where it lies and its checksum, or why that cannot be said. */
+/** Returns the source and checksum for an installation of this release, or why they are unknown. */
 export async function installInput(
   actor: StepContext,
   facts: NodeFacts,
@@ -138,7 +138,7 @@ export async function installInput(
   return 'sha256' in found ? { version, from, sha256: found.sha256 } : refused('NoChecksum', 'backoff', found.problem)
 }
 
-/** The checksum that is declared, or the one that lies beside a release. */
+/** Returns the declared checksum, or the one beside a release. */
 export async function findChecksum(
   declaration: ClusterDeclaration,
   deps: ClusterDeps,

@@ -1,5 +1,5 @@
 import type { Outcome, Step } from '../../../model/step.ts'
-// The real driver and the real coordinator on simulated boxes: each round looks, decides and does what was decided.
+// The real driver and coordinator on simulated boxes: each round observes, decides and performs the steps.
 
 import { releaseChecksum } from '../../../../sim/k3s/install.ts'
 import { kubernetesWire } from '../../../../sim/kubernetes/wire.ts'
@@ -52,7 +52,7 @@ export interface DriverLab {
   session: ClusterSession
   /** Calls of the Kubernetes API and of the nodes' programs, since it was emptied. */
   readonly asked: string[]
-  /** Files that were put on nodes. */
+  /** Files written on nodes. */
   readonly written: (PutFile & { readonly node: string })[]
   readonly done: Done[]
   /** Boxes that are not visible: undeclared, and unreachable. */
@@ -63,14 +63,14 @@ export interface DriverLab {
   /** Forgets everything but the vault, as a crash does. */
   restart(): void
   look(): Promise<{ readonly observed: ObservedCluster; readonly decision: ClusterDecision }>
-  /** Looks, does every step that is decided, and lets a second pass; until it holds, or too many rounds are over. */
+  /** Repeats observation and steps every second until the condition holds, or the limit of rounds. */
   until(holds: (observed: ObservedCluster) => boolean, rounds?: number): Promise<ObservedCluster>
   perform(step: Partial<Step<'cluster'>> & Pick<Step<'cluster'>, 'verb'>): Promise<Outcome>
   readonly operator: ClusterOperator
   readonly deps: ClusterDeps
   declaration(): ClusterDeclaration
   surroundings(): ClusterSurroundings
-  /** As the administrator, on the API. */
+  /** As the administrator, through the API. */
   call(method: string, path: string, body?: unknown): Promise<WireResponse>
 }
 

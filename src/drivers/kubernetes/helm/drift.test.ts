@@ -14,7 +14,7 @@ const DECLARED: KubeObject = {
   spec: { replicas: 2, cpu: '1000m' },
 }
 
-/** What is there, and who keeps which of its fields. */
+/** A live object with the managers of its fields. */
 function live(spec: object, managers: Readonly<Record<string, readonly string[]>>): Foreign {
   const managedFields = Object.entries(managers).map(([manager, fields]) => ({
     manager,

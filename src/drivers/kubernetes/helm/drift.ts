@@ -6,7 +6,7 @@ import type { Change } from '../../../model/resource.ts'
 import { fieldChanges } from '../diff.ts'
 import { fieldsKeptBy } from '../fields.ts'
 
-/** An object of a release's manifest, and what is there of it. */
+/** An object of a release's manifest, and its live state. */
 export interface ReleaseObject {
   readonly declared: KubeObject
   readonly live: Foreign | undefined
@@ -43,7 +43,7 @@ export function releaseDrift(
   return changes
 }
 
-/** Of a custom resource Helm 3 compares two manifests and never looks at what is there. */
+/** For a custom resource Helm 3 compares two manifests and never reads the live object. */
 function unseen(id: string): NonNullable<Change['blocked']> {
   return {
     message: `${id} was changed by hand, and Helm does not put back a custom resource whose manifest stays the same`,
@@ -51,7 +51,7 @@ function unseen(id: string): NonNullable<Change['blocked']> {
   }
 }
 
-/** What goes with everything in it when Helm uninstalls a release, unless Helm was told to keep it. Pure. */
+/** Returns objects whose deletion by Helm deletes everything inside them, without those that Helm must keep. Pure. */
 export function holdingObjects(objects: readonly KubeObject[]): readonly string[] {
   return objects
     .filter((one) => HOLDING.has(one.kind) && annotationsOf(one as Foreign).get('helm.sh/resource-policy') !== 'keep')

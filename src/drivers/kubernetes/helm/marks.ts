@@ -5,8 +5,8 @@ import { objectId, RELEASE, type WantedObject } from '../../../model/kube-object
 import type { Mark, Resource } from '../../../model/resource.ts'
 
 /*
- * Our mark on a release: labels of its record, which Helm hands on to the next revision. They have names of their own: a
- * record that carried the label of objects would be taken for a Secret of an add-on, and deleted as one.
+ * Our mark on a release: labels of its record, which Helm copies to the next revision. Their names differ from those on
+ * objects: with the same label a record would look like an add-on's Secret, and be deleted.
  */
 
 export const RELEASE_UID = 'croft.dev/release'
@@ -16,19 +16,19 @@ const DELETION = 'croft.dev/release-deletion'
 const HOLDING = 'croft.dev/release-holding'
 const SOURCE = 'croft.dev/release-source'
 
-/** Labels of a merge patch that takes the mark off. */
+/** The labels of a merge patch that removes the mark. */
 export const NO_RELEASE_LABELS = Object.fromEntries(
   [RELEASE_UID, ADDON, ESTATE, DELETION, HOLDING, SOURCE].map((name) => [name, null]),
 )
 
 export interface ReleaseMark extends Mark {
-  /** Hash of where the chart came from. */
+  /** Hash of the chart's source. */
   readonly source?: string
-  /** A person said that it may take with it what holds data. */
+  /** A person permits the release to delete objects with data. */
   readonly holding: 'Delete' | 'Keep'
 }
 
-/** What a value of a label may be. */
+/** The form of a label's value. */
 const VALUE = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/
 
 export function releaseLabels({ uid, estate }: Resource, wanted: WantedObject): Readonly<Record<string, string>> {
@@ -60,7 +60,7 @@ export function releaseMark(record: Foreign, place: { readonly name: string; rea
   return mark
 }
 
-/** Where the chart comes from, as twelve digits: a record of Helm does not say it. */
+/** Returns twelve digits of the chart's source: Helm's record lacks it. */
 export function sourceHash({ object }: WantedObject): string {
   const { chart, repo, version, git } = releaseSpec(object)
   return createHash('sha256')
@@ -77,7 +77,7 @@ export interface ReleaseSpec {
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/** What an add-on says of a release: written by its kind, so it is as it says. */
+/** Returns an add-on's spec of a release, which its kind has validated. */
 export function releaseSpec(object: WantedObject['object']): ReleaseSpec {
   return object.spec as ReleaseSpec
 }

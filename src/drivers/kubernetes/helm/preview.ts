@@ -8,7 +8,7 @@ import { compareRenderings, NO_HELM, notRendered } from '../chart-preview.ts'
 import { lookOf } from '../marks.ts'
 import { type ManifestsRead, objectIn } from './reading.ts'
 
-/** What a run of Helm would change among the objects of a release, by a rendering here. Undefined: it changes none. */
+/** Returns the changes of a Helm run to the objects of a release, by rendering here. Undefined if there are none. */
 export async function releasePreview(
   { charts, clock }: Pick<DriverDeps, 'charts' | 'clock'>,
   write: HelmWrite,
@@ -21,7 +21,7 @@ export async function releasePreview(
   const before = observed === undefined ? undefined : manifests.get(lookOf(observed).release?.record.uid ?? '')
   if (before === undefined && !charts.newPlaces)
     return notRendered('new-place', 'not rendered before it is in force: no cluster has this chart from there yet')
-  // Against a manifest that holds them, values that only stand in for secret ones would all be changes.
+  // Placeholders for secret values would differ from a manifest with the values.
   if (valuesFrom !== undefined && before !== undefined)
     return notRendered('failed', 'not rendered: some of its values are secret')
   const output = { crds: before === undefined, hooks: false, tests: false }

@@ -12,7 +12,7 @@ import { readHelmReleases } from './reading.ts'
 const RELEASED = wanted({ ...RELEASE, metadata: { name: 'till', namespace: 'shop' }, spec: { chart: 'till' } })
 const VOLUME = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'drawer' } }
 
-/** The one record of a release, in a cluster that has nothing else. */
+/** The single record of a release in an otherwise empty cluster. */
 function record(): Foreign {
   const said = { version: 3, info: { status: 'deployed' }, chart: { metadata: { name: 'till' } }, manifest: 'any' }
   const packed = Buffer.from(JSON.stringify(said)).toString('base64')
@@ -23,7 +23,7 @@ function record(): Foreign {
   }
 }
 
-/** What is seen of the release when no manifest declares it any more. */
+/** Returns the observation of the release once no manifest declares it. */
 async function seenWith(read?: HelmReleases['read']) {
   const answer = (value: unknown) => Promise.resolve({ is: 'answer', value })
   const client = {

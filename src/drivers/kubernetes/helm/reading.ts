@@ -15,7 +15,7 @@ import { isLeftPending } from './pending.ts'
 import { newestRecords, type ReleaseRecord, readRecord, UNREADABLE_RECORD } from './record.ts'
 import { over, secretChanges, withoutSecret } from './values.ts'
 
-/** Manifests that were taken apart before, by their record: they never change. */
+/** Parsed manifests by record, cached since they never change. */
 export type ManifestsRead = Map<string, readonly KubeObject[]>
 
 /** Releases that are wanted or carry our mark: one list of names, then each newest record, then each kind of their objects. */
@@ -107,11 +107,11 @@ export function objectIn(raw: unknown, namespace: string): KubeObject | undefine
   if (!isRecord(raw) || typeof raw.apiVersion !== 'string' || typeof raw.kind !== 'string') return undefined
   const metadata = recordOf(raw.metadata)
   if (typeof metadata.name !== 'string') return undefined
-  // Whether its kind is in namespaces is known when the cluster is asked.
+  // Only the cluster tells whether its kind is namespaced.
   return { ...raw, metadata: { namespace, ...metadata } } as unknown as KubeObject
 }
 
-/** What is there of each: one list for each kind, of what Helm marked; what is not in it is asked for singly. */
+/** Reads the live objects: one list per kind of those with Helm's label, and single reads for the rest. */
 async function look(
   client: KubernetesClient,
   objects: readonly KubeObject[],
@@ -155,7 +155,7 @@ function workloadsIn(seen: readonly ReleaseObject[]): readonly ChartWorkload[] {
   )
 }
 
-/** The values to be shown, and those secret ones that differ: what a secret says goes no further than here. */
+/** Returns the printable values, and the differing secret ones: a secret's content stays inside here. */
 async function comparedValues(
   one: WantedObject | undefined,
   { values }: ReleaseRecord,
@@ -176,7 +176,7 @@ async function comparedValues(
   }
 }
 
-/** What is declared and covered by the secret is compared there, and so counts as equal here. */
+/** A declared value that the secret overrides is compared there, so it counts as equal here. */
 function withoutSecretOf(declared: Foreign, secret: Foreign): Foreign {
   const left: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(declared)) {

@@ -3,7 +3,7 @@ import { cleanText } from '../../../lib/clean-text.ts'
 import { recordIn } from '../../../lib/foreign-json.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 
-/** One revision of a release, as Helm keeps it in a Secret. */
+/** One revision of a release, as Helm stores it in a Secret. */
 export interface ReleaseRecord {
   readonly revision: number
   /** deployed, failed, pending-install, pending-upgrade, pending-rollback, uninstalling, uninstalled. */
@@ -19,7 +19,7 @@ export interface ReleaseRecord {
   readonly serverSide: boolean
 }
 
-/** The release in one of Helm's Secrets; undefined for text that is none. */
+/** Returns the release in one of Helm's Secrets; undefined for other content. */
 export function readRecord(secret: Foreign): ReleaseRecord | undefined {
   const packed = at(secret, 'data', 'release')
   if (typeof packed !== 'string') return undefined
@@ -67,7 +67,7 @@ export const UNREADABLE_RECORD: ReleaseRecord = {
   serverSide: false,
 }
 
-/** Of all records of a release, the one of its newest revision, by their labels alone. */
+/** Returns the record of each release's newest revision, by their labels alone. */
 export function newestRecords(metadata: readonly Foreign[]): readonly Foreign[] {
   const newest = new Map<string, Foreign>()
   for (const one of metadata) {

@@ -29,7 +29,7 @@ const DEPLOYED: ReleaseDetails = {
   record: { name: 'sh.helm.release.v1.till.v3', uid: 'u-3', version: '7' },
 }
 
-/** As Helm's record shows it; `by`: who marked it. */
+/** As Helm's record shows it; `by`: the owner in its mark. */
 function observed(details: Partial<ReleaseDetails> = {}, by: WantedObject = release()): ObservedResource {
   const labels = releaseLabels(resource(by), by)
   const object = { ...RELEASE, metadata: { name: 'till', namespace: 'shop', labels } }

@@ -16,7 +16,7 @@ import { valueChanges } from './values.ts'
 
 /* Every judgement about a release of the person's own Helm. Pure. */
 
-/** How a release differs from what is declared. */
+/** Returns the differences between a release and its declaration. */
 export function releaseChanges(
   resource: Resource,
   wanted: WantedObject,
@@ -65,7 +65,7 @@ function specChanges(wanted: WantedObject, release: ReleaseDetails, mark: Releas
     if (release.chart.name !== name) live('spec.chart', release.chart.name, name)
     if (bare(release.chart.version) !== bare(version)) live('spec.version', release.chart.version, version)
   }
-  // A record does not say where its chart came from. Of one in Git nothing else tells whether it is the declared one.
+  // A record lacks its chart's source. For a chart in Git nothing else identifies it.
   const source = sourceHash(wanted)
   const elsewhere = mark?.source === undefined ? git !== undefined : mark.source !== source
   if (elsewhere && changes.length === 0) live('spec.source', mark?.source, source)
@@ -85,7 +85,7 @@ function stateChanges(release: ReleaseDetails): readonly Change[] {
     return [{ path: 'status', from: release.status, to: 'deployed', effect: 'live', own: true }]
   const { drift } = release
   const mendable = drift.filter(({ blocked }) => blocked === undefined)
-  // What Helm cannot mend must not keep it from mending the rest.
+  // A change that Helm cannot make must not block the others.
   return mendable.length > 0 ? mendable : drift
 }
 
@@ -166,7 +166,7 @@ export function releaseReadiness(observed: ObservedResource): Readiness {
   return ill.readiness.status === 'Failed' ? failed(ill.readiness.reason, message) : waits('Workloads', message)
 }
 
-/** Some Helm may be at work on it now: ours, or a person's. */
+/** Reports whether a Helm may be working on it now: ours, or a person's. */
 function isAtWork({ status, stuck }: ReleaseDetails): boolean {
   return !stuck && (status.startsWith('pending-') || status === 'uninstalling')
 }
@@ -199,7 +199,7 @@ function upgradeStep(verb: 'create' | 'configure', resource: Resource, wanted: W
   return step
 }
 
-/** Labels of the record, by the uid of the very Secret: where it is gone, none is made in its place. */
+/** Labels the record by the uid of its Secret: if that is gone, no new one is created. */
 function markStep(resource: Resource, wanted: WantedObject, { record }: ReleaseDetails): Step {
   const { namespace = 'default' } = wanted.object.metadata
   const body = {
@@ -216,7 +216,7 @@ function markStep(resource: Resource, wanted: WantedObject, { record }: ReleaseD
   }
 }
 
-/** Takes our labels off the record; Helm hands them on to no further revision. */
+/** Removes our labels from the record; Helm copies them to no further revision. */
 export function leaveRelease(observed: ObservedResource): readonly Step[] {
   const release = detailsOf(observed)
   if (release === undefined || markIn(observed) === undefined) return []

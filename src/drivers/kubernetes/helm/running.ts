@@ -2,7 +2,7 @@ import type { HelmWrite, Outcome } from '../../../model/step.ts'
 import { type DriverDeps, type KubernetesWay, ObservationFailed } from '../../port.ts'
 import type { HelmReleases } from '../../release-port.ts'
 
-/** Begins one run of Helm against the cluster that the way leads to. What comes of it is asked for later. */
+/** Starts one run of Helm against this cluster. Its result is read later. */
 export async function runHelm(
   write: HelmWrite,
   { releases, way, cluster }: { releases?: HelmReleases | undefined; way?: KubernetesWay | undefined; cluster: string },

@@ -7,7 +7,7 @@ import { type ShownCall, shownCall } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
 import { marked, type ObjectDetails } from '../marks.ts'
 
-/* One small object as it is wanted and as it is seen, for the tests of the rules. */
+/* One small object, wanted and observed, for tests of the rules. */
 
 export const MAP: KubeObject = {
   apiVersion: 'v1',
@@ -45,7 +45,7 @@ export function seen(look: ObjectDetails): ObservedResource {
 export const manager = (name: string, fieldsV1: object, operation = 'Apply') => ({ manager: name, operation, fieldsV1 })
 export const DATA = { 'f:data': { 'f:a': {} } }
 
-/** As the server would show it after we applied it. */
+/** As the server shows it after our apply. */
 export function applied(
   one: WantedObject,
   managedFields: readonly object[] = [manager('croft', DATA)],
@@ -55,7 +55,7 @@ export function applied(
   return { ...object, ...more, metadata: { ...object.metadata, managedFields } }
 }
 
-/** What a step sends, as plans show it. */
+/** Returns a step's call as plans show it. */
 export function shown(step: Step | undefined): ShownCall {
   assert.ok(step)
   return shownCall(step)

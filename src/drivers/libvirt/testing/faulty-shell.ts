@@ -7,7 +7,7 @@ const WRITES =
 export interface FaultyShell extends Shell {
   calls(): number
   writes(): number
-  /** Every write as it was asked for, with what came on its stdin. */
+  /** Every write as requested, with its stdin. */
   written(): readonly string[]
   hide(): void
   refuse(on: boolean): void

@@ -6,13 +6,13 @@ import type { Ran, Shell } from '../../../lib/shell.ts'
 
 /** A shell whose only program is virsh on libvirt's own test driver. */
 export interface TestDriverShell extends Shell {
-  /** One virsh command straight away, past every fault: what a person on the host would do. */
+  /** Runs one virsh command at once without faults, as a person on the host would. */
   direct(line: string): Promise<string>
 }
 
 /**
- * libvirt's test driver forgets everything when its process ends, so one virsh stays open for all commands. Each command
- * of the driver becomes a line for it; what would come on stdin is a file.
+ * libvirt's test driver loses its state when its process ends, so one virsh stays open for all commands. Each command
+ * of the driver becomes a line for it; stdin becomes a file.
  */
 export function testDriverShell(uri: string): TestDriverShell {
   const directory = mkdtempSync(join(tmpdir(), 'croft-virsh-'))

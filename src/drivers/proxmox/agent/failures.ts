@@ -1,7 +1,7 @@
 import { ShellFailure } from '../../../lib/shell.ts'
 import type { ApiOutcome } from '../api.ts'
 
-/** Why nothing came of it, in the words of a shell. `ran` is what a plain refusal says about it. */
+/** Converts an answer to a shell's failure. `ran`: whether a plain refusal means that it may have run. */
 export function failureOf(answer: Exclude<ApiOutcome, { result: 'answered' }>, ran: 'no' | 'maybe'): ShellFailure {
   if (answer.result === 'not-sent') return new ShellFailure('no', 'unreachable', answer.message)
   if (answer.result === 'unclear') return new ShellFailure('maybe', 'unreachable', answer.message)

@@ -67,7 +67,7 @@ export async function readFile(
   const parts: Buffer[] = []
   let size = 0
   for (;;) {
-    // Proxmox 8 knows no offset, so the first part is asked for without.
+    // Proxmox 8 has no offset, so the first part is requested without one.
     const from = size === 0 ? '' : `&offset=${size}`
     let answer: unknown
     try {
@@ -85,7 +85,7 @@ export async function readFile(
     size += part.length
     if (size > LIMITS.shellFileBytes) throw tooLarge(about.doing)
     if (!flagOf(answer.truncated) || part.length === 0) return Buffer.concat(parts)
-    // One that sends a letter at a time would be asked for ever.
+    // An agent that sends a letter at a time would be read forever.
     if (parts.length >= LIMITS.agentFileParts) throw tooLarge(about.doing)
   }
 }

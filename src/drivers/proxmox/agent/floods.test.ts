@@ -22,7 +22,7 @@ const VM: ObservedResource = {
   host: 'fun-bedbug',
   power: 'running',
 }
-/** Far more than an honest agent takes, and few enough for a test to end. */
+/** Far more than an honest agent needs, but few enough for a test to end. */
 const PATIENCE = 5_000
 
 /** A guest's shell on a clock that advances only during waits. */

@@ -45,7 +45,7 @@ export async function runProgram(guest: AgentGuest, argv: readonly string[], opt
   return awaitEnd(guest, pidOf(answer, about), about, deadlineMs, signal)
 }
 
-/** Asked with growing pauses, and at most until the deadline. Its end is told of once: an answer that is lost stays lost. */
+/** Polls with growing pauses until the deadline. Its end is reported once: a lost answer stays lost. */
 async function awaitEnd(
   guest: AgentGuest,
   pid: number,
@@ -82,7 +82,7 @@ function ranAs(status: Readonly<Record<string, unknown>>, about: CallSubject): R
     throw new ShellFailure('maybe', 'too-large', `could not ${about.doing}: it printed more than the agent keeps`)
   const signal = countOf(status.signal)
   return {
-    // As a shell says it: 128 and the number of the signal.
+    // As a shell reports it: 128 and the number of the signal.
     code: signal === undefined ? (countOf(status.exitcode) ?? 0) : 128 + signal,
     stdout: textOf(status['out-data']),
     stderr: textOf(status['err-data']),
@@ -104,7 +104,7 @@ function asCharacters(bytes: Uint8Array): Secret {
   return new Secret(Buffer.from(bytes).toString('latin1'))
 }
 
-/** Letters beyond ASCII in a word make the agent deaf until the guest is restarted. */
+/** Characters beyond ASCII in an argument make the agent unresponsive until the guest restarts. */
 function refuseUnsendable(argv: readonly string[], about: CallSubject): void {
   const [program = ''] = argv
   const why =

@@ -4,14 +4,14 @@ import type { Wire } from '../../../lib/wire.ts'
 import type { Secret } from '../../../model/secret.ts'
 import { cleanText } from '../foreign.ts'
 
-/** An answer with everything that tells something about the one who gave it. */
+/** An answer with all that identifies its sender. */
 export interface DoctorAnswer {
   readonly status: number
   /** The text of a refusal, from the status line and the body, without what we sent. */
   readonly said: string
   /** Undefined unless the status is 200. */
   readonly data: unknown
-  /** How far the clock of the Date header is ahead of ours; undefined without one. */
+  /** How far the Date header is ahead of our clock; undefined without one. */
   readonly skewSeconds: number | undefined
   /** Our time in the middle of the exchange. */
   readonly atMs: number

@@ -8,13 +8,13 @@ export interface Principal {
   readonly token: string
 }
 
-/** `croft@pve!croft`, or undefined when it is no such thing. */
+/** Parses `croft@pve!croft`; undefined for other text. */
 export function principalOf(tokenId: string): Principal | undefined {
   const match = /^([^\s!=]+@[^\s!=]+)!([^\s!=]+)$/.exec(tokenId)
   return match === null ? undefined : { user: match[1] ?? '', token: match[2] ?? '' }
 }
 
-/** Everything from nothing to a token that may do exactly this. A separated token has what it and its user both have. */
+/** Returns all commands for a new token with exactly these rights, which its user needs as well. */
 export function setUpCommands(
   grants: Grants,
   who: Principal,
@@ -30,7 +30,7 @@ export function setUpCommands(
   ]
 }
 
-/** The commands that give what is needed on these paths and is not there. Roles that exist already are added to. */
+/** Returns the commands that add missing rights on these paths. Existing roles are extended. */
 export function repairCommands(
   paths: readonly string[],
   grants: Grants,

@@ -39,7 +39,7 @@ interface Scene {
   readonly answer?: (request: WireRequest) => WireResponse | undefined
 }
 
-/** One examination against a simulated datacentre; every request is kept. */
+/** One examination of a simulated datacentre; every request is recorded. */
 async function look(scene: Scene = {}, prepare: (datacentre: ReturnType<typeof createDatacentre>) => void = () => {}) {
   const clock = createVirtualClock(NOW_MS)
   const datacentre = createDatacentre({ clock, random: seededRandom(1), preset: 'homelab' })

@@ -17,7 +17,7 @@ import { rolePrefix } from './least-role.ts'
 import type { NeedOptions } from './needs.ts'
 import { findOrphans, judgeUnfinished } from './orphans.ts'
 
-/** Looks at one connection from the outside in; where one thing is wrong, what stands on it is not looked at. */
+/** Examines one connection from the outside in; if a check fails, its dependents are skipped. */
 export async function examine(
   declared: Connection,
   resources: readonly Resource[],
@@ -25,7 +25,7 @@ export async function examine(
   signal: AbortSignal,
   entered?: NeedOptions['entered'],
 ): Promise<readonly Check[]> {
-  // Where the address is inside the secret, there is no door to look at without it.
+  // If the address is inside the secret, it is needed first.
   const first = declared.credentials === undefined ? undefined : await tokenOf(declared, deps)
   if (first !== undefined && 'level' in first) return [first]
   const connection = first?.connection ?? declared
@@ -37,7 +37,7 @@ export async function examine(
   try {
     const ask = createAsk(wire, deps.clock, token.secret, signal)
     const inside = await examineInside(connection, resources, deps.clock.now(), ask, token.who, entered)
-    // From the outside in: first that it answers, then who it is, then the rest.
+    // In order: that it answers, who it is, then the rest.
     return [...inside.slice(0, 1), ...door, ...inside.slice(1)]
   } finally {
     await wire.close()

@@ -11,7 +11,7 @@ import { bridgesOf, hostsOf, readZones } from './judge-estate.ts'
 import { majorOf, type Skew, type TokenFacts } from './judge-login.ts'
 import { type NeedOptions, type Needs, needsOf } from './needs.ts'
 
-/** Everything that was asked of a host that takes our token, read but not judged. */
+/** All reads from a host that accepts our token, without judgement. */
 export interface DoctorFacts {
   readonly wanted: Needs
   readonly held: HeldPrivileges
@@ -22,7 +22,7 @@ export interface DoctorFacts {
   /** The answers of `/nodes/{host}/network`. */
   readonly networks: ReadonlyMap<string, unknown>
   readonly zones: ReadonlyMap<string, string>
-  /** Of hosts whose time may be read. */
+  /** Of hosts with a readable clock. */
   readonly skews: readonly Skew[]
 }
 
@@ -54,7 +54,7 @@ export async function gather(
     zoneOf: (bridge) => zones.get(bridge) ?? 'localnetwork',
     ...defined({ major, entered }),
   })
-  // The whole list leaves out paths without rights of their own, so those that count are asked for by name.
+  // The full list lacks paths without own rights, so needed paths are read by name.
   const paths = [...new Set(wanted.needs.flatMap(({ ways }) => ways.map(({ path }) => path)))]
   const named = paths
     .slice(0, LIMITS.examinedPaths)
@@ -83,7 +83,7 @@ function withNothingAt(paths: readonly string[], held: HeldPrivileges): HeldPriv
 function createReader(ask: ReadPath, width: number) {
   const answers = new Map<string, DoctorAnswer>()
   return {
-    /** What cannot be read stays unknown: the judgements say so where it matters. */
+    /** What cannot be read stays unknown: the judgements report it if it matters. */
     read: (paths: readonly string[]) =>
       inParallel(paths, width, async (path) => {
         try {

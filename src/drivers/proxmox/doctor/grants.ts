@@ -1,6 +1,6 @@
 import type { Need, PrivilegeSet } from './need.ts'
 
-/** Privileges by path: what an access list has to say so that every need is met, and nothing more. */
+/** Privileges by path: the access list that exactly meets all needs. */
 export type Grants = ReadonlyMap<string, ReadonlySet<string>>
 
 /** A role with the paths on which it is given. */
@@ -11,8 +11,8 @@ export interface GrantedRole {
 }
 
 /**
- * The fewest privileges that meet the needs. Guests without a pool are given on `/vms` as a whole: an entry for a
- * single guest goes away with the guest, and the next one of that number could not be made.
+ * Returns the fewest privileges that meet the needs. Guests without a pool get them on `/vms`: an entry for a single
+ * guest is deleted with the guest, and the next one of that number could not be created.
  */
 export function grantsOf(needs: readonly Need[]): Grants {
   const grants = new Map<string, Set<string>>()
@@ -22,7 +22,7 @@ export function grantsOf(needs: readonly Need[]): Grants {
     for (const privilege of one.privileges) held.add(privilege)
     grants.set(path, held)
   }
-  // What leaves no choice comes first: it may meet what leaves one. What can be given in either of two places is last.
+  // Needs with a single way come first, since they may meet others. Needs with two possible places come last.
   const movable = ({ ways }: Need) => ways.some(({ place }) => place !== undefined)
   const ordered = needs.toSorted((a, b) => Number(movable(a)) - Number(movable(b)) || a.ways.length - b.ways.length)
   for (const { ways } of ordered) {
@@ -32,7 +32,7 @@ export function grantsOf(needs: readonly Need[]): Grants {
   return inherited(grants)
 }
 
-/** One role for each set of privileges, named after the place where it is given first. */
+/** Returns one role per set of privileges, named after the first place that gets it. */
 export function rolesOf(grants: Grants, prefix: string): readonly GrantedRole[] {
   const bySet = new Map<string, { privileges: readonly string[]; paths: string[] }>()
   for (const [path, held] of [...grants].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -65,7 +65,7 @@ function isMet(one: PrivilegeSet, grants: Grants): boolean {
   return held !== undefined && one.privileges.every((privilege) => held.has(privilege))
 }
 
-/** Rights that are set deeper take the place of those from above, so the deeper ones must hold them too. */
+/** Rights on a deeper path replace inherited ones, so deeper entries must repeat them. */
 function inherited(grants: ReadonlyMap<string, Set<string>>): Grants {
   const result = new Map<string, ReadonlySet<string>>()
   for (const [path, held] of grants) {

@@ -5,7 +5,7 @@ import type { Need, PrivilegeSet } from './need.ts'
 /** Privileges by path, each with whether it holds for everything below. */
 export type HeldPrivileges = ReadonlyMap<string, ReadonlyMap<string, boolean>>
 
-/** An answer of `/access/permissions`: `{"/vms": {"VM.Audit": 1}}`, where 0 means "here and not below". */
+/** Parses an answer of `/access/permissions`: `{"/vms": {"VM.Audit": 1}}`, where 0 means "here and not below". */
 export function readHeld(...answers: readonly unknown[]): HeldPrivileges {
   const held = new Map<string, Map<string, boolean>>()
   for (const answer of answers) {
@@ -18,7 +18,7 @@ export function readHeld(...answers: readonly unknown[]): HeldPrivileges {
   return held
 }
 
-/** What is held at a path: what was said of it, or else what the nearest path above passes down. */
+/** Returns the rights at a path: its own, or else inherited from the nearest parent. */
 export function heldAt(held: HeldPrivileges, path: string): ReadonlyMap<string, boolean> {
   const own = held.get(path)
   if (own !== undefined) return own
@@ -31,12 +31,12 @@ export function heldAt(held: HeldPrivileges, path: string): ReadonlyMap<string, 
 
 export interface Missing {
   readonly need: Need
-  /** The way that asks for the least, and what of it is not held. */
+  /** The way with the fewest privileges, and the missing ones. */
   readonly way: PrivilegeSet
   readonly privileges: readonly string[]
 }
 
-/** Needs that no way meets. What only root may do is not among them: no privilege helps. */
+/** Returns unmet needs, without those that only root can meet: no privilege helps there. */
 export function missingOf(needs: readonly Need[], held: HeldPrivileges): readonly Missing[] {
   return needs.flatMap((need) => {
     const [least] = need.ways
@@ -65,7 +65,7 @@ export function surplusOf(grants: Grants, held: HeldPrivileges): readonly Surplu
   return found
 }
 
-/** Where a privilege of this family is ever asked for. A right to a storage says nothing about a host. */
+/** The places where a privilege of this family matters. A right on a storage says nothing about a host. */
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   VM: ['/vms', '/pool'],
   Datastore: ['/storage', '/pool'],
@@ -83,12 +83,12 @@ function matters(privilege: string, path: string): boolean {
   return path === '/' || places === undefined || places.some((place) => path === place || isBelow(path, place))
 }
 
-/** Rights at a path are needed when they are needed there, above or below; a guest also has those of its pool. */
+/** Returns the privileges needed at a path, above it or below it; a guest also has those of its pool. */
 function neededAround(path: string, grants: Grants): ReadonlySet<string> {
   const needed = new Set<string>()
   const guest = path.startsWith('/vms/')
   for (const [place, privileges] of grants) {
-    // What is given at the root holds there alone.
+    // Rights on the root apply there alone.
     const related = place === path || isBelow(place, path) || (place !== '/' && isBelow(path, place))
     if (related || (guest && place.startsWith('/pool/'))) for (const privilege of privileges) needed.add(privilege)
   }

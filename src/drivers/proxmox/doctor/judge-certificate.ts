@@ -4,7 +4,7 @@ import { type Check, check, type PeerCertificate } from '../../port.ts'
 const DAY_MS = 86_400_000
 const SOON_DAYS = 30
 
-/** What is wrong with the way to the other side, before anything was sent. */
+/** Explains why the peer is unreachable, before any data was sent. */
 export function judgeUnreachable(endpoint: string, code: string, message: string): Check {
   const url = new URL(endpoint)
   const host = url.hostname.replace(/^\[|\]$/g, '')

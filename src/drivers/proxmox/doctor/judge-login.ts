@@ -5,12 +5,12 @@ import type { Principal } from './commands.ts'
 
 const DAY_MS = 86_400_000
 const SOON_DAYS = 30
-/** A request and its answer take time, and a Date header has whole seconds. */
+/** A request takes time, and a Date header has whole seconds. */
 const NOTED_SECONDS = 30
 /** Tickets of Proxmox end here, and nothing that compares times can be relied on. */
 const WRONG_SECONDS = 300
 
-/** Whose clock, and how far it is ahead of ours. */
+/** A host's clock, and how far it is ahead of ours. */
 export interface Skew {
   readonly whose: string
   readonly seconds: number
@@ -78,7 +78,7 @@ export function judgeUnauthorized(said: string, who: Principal, skew: Skew | und
   )
 }
 
-/** What can be read about the token itself; mostly a token may not read even that. */
+/** The readable facts about the token itself; often it may not read even these. */
 export interface TokenFacts {
   readonly expireSeconds?: number
   readonly privsep?: boolean

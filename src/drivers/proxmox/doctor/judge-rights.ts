@@ -49,11 +49,11 @@ export function judgeRights(rights: Rights): readonly Check[] {
   return surplus === undefined ? checks : [...checks, surplus]
 }
 
-/** By place and privileges: one line for all the things that lack the same. */
+/** Groups by place and privileges: one line for all things that lack the same. */
 function missingChecks(missing: readonly Missing[], grants: Grants, rights: Rights): readonly Check[] {
   const places = new Map<string, { level: Check['level']; byWhy: Map<string, Set<string>> }>()
   for (const { need, way, privileges } of missing) {
-    // Where something was given on the path itself, that is what must be put right.
+    // If the path itself has rights, those must be corrected.
     const place = grants.has(way.path) ? way.path : placeOf(way)
     const level = need.without === 'refused' ? 'wrong' : 'warning'
     const at = places.get(place) ?? { level, byWhy: new Map<string, Set<string>>() }

@@ -74,7 +74,7 @@ function connectionOf(estate: Estate): Connection {
   return connection
 }
 
-/** A datacentre in which a person has run the printed commands, and a controller with the token that came of it. */
+/** A datacentre where a person has run the printed commands, and a controller with the resulting token. */
 async function withToken(estate: Estate, commands: readonly string[]) {
   const clock = createVirtualClock(NOW_MS)
   const datacentre = createDatacentre({
@@ -152,25 +152,25 @@ function ownGrants(estate: Estate): Grants {
 const bad = (checks: readonly Check[]) => checks.filter(({ level }) => level !== 'ok').map(({ found }) => found)
 
 /**
- * What happens to an apply that lacks one privilege. Not every one is refused by name: some only make croft blind, and
- * some are asked for only when a guest that exists is changed in a way that these declarations do not bring about.
+ * What an apply does without one privilege. Not all refusals name it: some only blind croft, and some matter only for
+ * changes of an existing guest that these declarations do not make.
  */
 const NOT_REFUSED_BY_NAME: Readonly<Record<string, 'settles' | 'stops'>> = {
   // Memory and other people's tasks are not seen; nothing else needs them.
   'Sys.Audit': 'settles',
   // For a person's commands; an apply takes no snapshots.
   'VM.Snapshot': 'settles',
-  // Asked for when a cloud-init drive is put into a guest that exists, not when the guest is made.
+  // Needed to add a cloud-init drive to an existing guest, not at creation.
   'VM.Config.CDROM': 'settles',
-  // The same; what cloud-init is told may also be set by those who may change the network.
+  // The same; users who may change the network may also set cloud-init's values.
   'VM.Config.Cloudinit': 'settles',
-  // How the first boot went is not known, so it does not count.
+  // The first boot's result is unknown, so it does not count.
   'VM.GuestAgent.FileRead': 'settles',
-  // The agent may not be asked, so the guest never counts as ready.
+  // The agent may not be asked, so the guest never becomes ready.
   'VM.GuestAgent.Audit': 'stops',
-  // A storage that may not be seen looks like one that is not there.
+  // A storage without read permission looks missing.
   'Datastore.Audit': 'stops',
-  // The guest seems to be in no pool; what is refused is putting it into one.
+  // The guest seems to have no pool; adding it to one is refused.
   'Pool.Audit': 'stops',
 }
 
@@ -217,7 +217,7 @@ test('[D-08] with the role of a cluster programs run in its nodes, and doctor ca
   assert.ok(reached, said)
   assert.deepEqual(await exec(), [200, 200])
   assert.deepEqual(bad(await doctor(entered)), [])
-  // Where nothing is run, it stays too many.
+  // Without running them it still has too many.
   assert.match(bad(await doctor()).join(), /more than the declarations need/)
 })
 

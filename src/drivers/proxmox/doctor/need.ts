@@ -2,19 +2,19 @@
 export interface PrivilegeSet {
   readonly path: string
   readonly privileges: readonly string[]
-  /** Must hold for everything below the path too. */
+  /** Must also apply to everything below the path. */
   readonly below?: true
   /** The path above it on which the right is best given, when that is not the path itself. */
   readonly place?: string
 }
 
-/** One thing that a token must be allowed. Any of the ways will do; the first asks for the least. */
+/** One right that a token needs. Any of the ways suffices; the first needs the fewest privileges. */
 export interface Need {
-  /** Without any way only root@pam itself may do it, and no token ever. */
+  /** Without any way only root@pam itself may do it, never a token. */
   readonly ways: readonly PrivilegeSet[]
-  /** What it is needed for: `create VM 114 (web-1) on fun-bedbug`. */
+  /** The operation that needs it: `create VM 114 (web-1) on fun-bedbug`. */
   readonly why: string
-  /** blind: an apply works without it; croft sees less, or a person can do less with it. */
+  /** blind: an apply works without it, but croft sees less, or a person can do less. */
   readonly without: 'refused' | 'blind'
 }
 
@@ -24,7 +24,7 @@ export function way(text: string): PrivilegeSet {
   return { path, privileges: privileges.split('+') }
 }
 
-/** The same need for many resources is one: the first tells why. */
+/** Merges equal needs of several resources; the first gives the reason. */
 export function distinct(needs: readonly Need[]): readonly Need[] {
   const seen = new Map<string, Need>()
   for (const need of needs) {

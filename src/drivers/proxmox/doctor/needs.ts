@@ -117,7 +117,7 @@ function writesTo(resource: Resource, options: NeedOptions): { call: RestCall; w
     steps.push(...rules.updateSteps(resource, wrong, rules.diff(resource, wrong)))
     if (resource.desired.type !== 'file') steps.push(...rules.adoptSteps(resource, wrong))
   }
-  // What goes over SSH asks nothing of the token.
+  // Calls over SSH need no right of the token.
   return steps.flatMap(({ call, summary }) => (call === undefined ? [] : [{ call, why: summary }]))
 }
 
@@ -135,7 +135,7 @@ function observedFrom(resource: Resource, externalId: string, power: 'running' |
   }
 }
 
-/** What `croft machine snapshot`, `revert` and `drop-snapshot` call. An apply gets along without them. */
+/** Returns the rights for `croft machine snapshot`, `revert` and `drop-snapshot`. An apply does not need them. */
 function keepsMoments(resource: Resource, options: NeedOptions): readonly Need[] {
   const { desired, policy, key } = resource
   if ((desired.type !== 'vm' && desired.type !== 'container') || policy.manage === 'observe') return []
@@ -161,7 +161,7 @@ function needsOfOne(call: RestCall, why: string, pool: string | undefined, optio
   if (asked === 'root') return [{ ways: [], why, without: 'refused' }]
   const type = /^\/nodes\/[^/]+\/(qemu|lxc)(?:\/\d+\/config)?$/.exec(call.path)?.[1]
   const configures = type !== undefined && call.method !== 'GET'
-  // Which options are written says more than "one of the groups".
+  // The written options tell more exactly which groups of rights are needed.
   const needs: Need[] = configures ? [] : asked.map((ways) => ({ ways: viaPool(ways, pool), why, without: 'refused' }))
   if (!configures) return needs
   const guest = `/vms/${/\/(?:qemu|lxc)\/(\d+)/.exec(call.path)?.[1] ?? call.params.vmid ?? ''}`
@@ -211,8 +211,8 @@ function settingReads(setting: SettingSpec): readonly RestCall[] {
 }
 
 /**
- * What the definition itself says: `Pool.Audit on /pool/{id}`. Many lists are open to everybody and show only what one
- * may see, so the calls alone do not tell what is needed. What names no exact path is told by the calls.
+ * Returns the definition's own needs: `Pool.Audit on /pool/{id}`. Many lists are readable by all and show only
+ * permitted entries, so the calls alone do not tell. Needs without an exact path come from the calls.
  */
 function statedNeeds(setting: SettingSpec, why: string): readonly Need[] {
   const { privileges } = definitionNamed(setting.definition)
@@ -236,7 +236,7 @@ const GROUPS: readonly (readonly [RegExp, string])[] = [
 /** Given when a container is made and no part of its configuration. */
 const OF_CREATION = /^(?:ostemplate|storage|password|ssh-public-keys|start|force|ignore-unpack-errors)$/
 
-/** As `needsOfOption`, for containers: what is in none of the groups is a plain option. */
+/** As `needsOfOption`, for containers: an option in no group is a plain one. */
 export function needsOfContainerOption(name: string, value: string, zoneOf: (bridge: string) => string): OptionNeeds {
   const rootOnly = { guest: [], elsewhere: [], rootOnly: true } as const
   if (/^dev\d+$/.test(name) || name === 'hookscript') return rootOnly

@@ -29,7 +29,7 @@ export interface OptionNeeds {
   readonly rootOnly?: true
 }
 
-/** By the daemon's own groups: which privilege lets a token write `name: value` into a VM's configuration. */
+/** Returns the privilege that lets a token write `name: value` into a VM's configuration, by the daemon's groups. */
 export function needsOfOption(name: string, value: string, zoneOf: (bridge: string) => string): OptionNeeds {
   if (ROOT_ONLY.test(name) || isRawDevice(name, value)) return { guest: [], elsewhere: [], rootOnly: true }
   if (DRIVE.test(name)) return needsOfDrive(value)
@@ -38,13 +38,13 @@ export function needsOfOption(name: string, value: string, zoneOf: (bridge: stri
     return { guest: [['VM.Config.Cloudinit', 'VM.Config.Network']], elsewhere: files }
   }
   const group = GROUPS.find(([pattern]) => pattern.test(name))?.[1]
-  // What the daemon knows and we do not is left to root.
+  // An option that the table lacks counts as root's.
   if (group === undefined) return { guest: [], elsewhere: [], rootOnly: true }
   return { guest: [[group]], elsewhere: elsewhereOf(name, value, zoneOf) }
 }
 
 function elsewhereOf(name: string, value: string, zoneOf: (bridge: string) => string): (readonly string[])[] {
-  // It changes what the host does when it boots.
+  // It changes the host's boot.
   if (name === 'startup') return [['/ Sys.Modify']]
   if (name === 'vmstatestorage') return [[`/storage/${value} Datastore.AllocateSpace`]]
   if (/^net\d+$/.test(name)) return bridgePaths(value, zoneOf).map((path) => [`${path} SDN.Use`])

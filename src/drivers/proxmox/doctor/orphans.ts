@@ -15,9 +15,9 @@ interface Orphan {
 }
 
 /**
- * Disks that no guest has: what a creation that broke off, or a removal that kept them, has left behind. Only where the
- * declarations keep disks, and only under ids that Proxmox itself calls free: a guest that this token may not see has its
- * disks all the same.
+ * Finds disks without a guest: leftovers of a broken creation, or of a deletion that kept them. Only on storages of
+ * declared guests, and only under ids that Proxmox itself calls free: a guest that this token may not see keeps its
+ * disks.
  */
 export async function findOrphans(
   resources: readonly Resource[],
@@ -69,7 +69,7 @@ export function judgeUnfinished(survey: Survey): readonly Check[] {
 
 const DISKS = new Set(['images', 'rootdir'])
 
-/** Where the declared guests keep disks. */
+/** Returns the storages of declared guests. */
 function placesOf(resources: readonly Resource[]): readonly (readonly [string, string])[] {
   const lists = resources.flatMap((resource) => rules.remains(resource, '0'))
   return [...new Set(lists)].sort().flatMap((list) => {

@@ -18,7 +18,7 @@ const AREAS = [
 ]
 const OPERATIONS = allOperations(AREAS as Parameters<typeof allOperations>[0])
 
-/** Values for every placeholder, and for the parameters that a permission looks at. */
+/** Values for every placeholder, and for the parameters that a permission checks. */
 const VALUES: Readonly<Record<string, string>> = {
   node: 'pve1',
   vmid: '114',
@@ -34,7 +34,7 @@ const VALUES: Readonly<Record<string, string>> = {
   volume: 'local:iso/x.iso',
 }
 
-/** Checks that an operation's code makes, which the API's table says nothing of. */
+/** Checks in the code of operations, which the API's table lacks. */
 const IN_CODE = new Set([
   'POST /nodes/{node}/qemu/{vmid}/move_disk',
   'POST /nodes/{node}/lxc/{vmid}/move_volume',

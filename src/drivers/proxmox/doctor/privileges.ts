@@ -3,7 +3,7 @@ import type { RestCall } from '../../../model/step.ts'
 import { decoded } from '../foreign.ts'
 import { type PrivilegeSet, way } from './need.ts'
 
-/** What a call asks for before it looks at what it is given: all of these, each in any of its ways. */
+/** A call's checks before its parameters: all of these, each in any of its ways. */
 interface CallRule {
   /** Over `METHOD /path`; named parts fill in the paths below. */
   readonly call: RegExp
@@ -111,7 +111,7 @@ export const CALL_RULES: readonly CallRule[] = [
   // The datacentre.
   { call: /^(?:GET|POST|PUT|DELETE) \/cluster\/acme\/account(?:\/.+)$|^POST \/cluster\/acme\/account$/, needs: 'root' },
   on(`(?:GET|POST|PUT|DELETE) /cluster/acme/plugins(?:/[^/]+)?`, '/ Sys.Modify'),
-  // In its code: a job removes old backups, so it asks for the right to remove anything on its storage.
+  // In its code: a job deletes old backups, so it needs the right to delete anything on its storage.
   on(
     `(?:POST|PUT) /cluster/backup(?:/[^/]+)?`,
     '/ Sys.Modify',
@@ -135,12 +135,12 @@ export const CALL_RULES: readonly CallRule[] = [
   on(`POST /cluster/sdn/zones`, '/sdn/zones SDN.Allocate'),
   on(`(?:GET|PUT|DELETE) /cluster/sdn/zones/(?<zone>[^/]+)`, '/sdn/zones/{zone} SDN.Allocate'),
   on(`POST /cluster/sdn/vnets`, '/sdn/zones/{zone} SDN.Allocate'),
-  // In their code, on the zone of the network, which the call does not name.
+  // In their code, on the network's zone, which the call does not name.
   on('(?:PUT|DELETE) /cluster/sdn/vnets/[^/]+', '/sdn SDN.Allocate'),
   on(`${WRITE}/cluster/sdn/vnets/[^/]+/subnets(?:/[^/]*)?`, '/sdn SDN.Allocate'),
-  // In its code; a job is called after its guest: 100-0.
+  // In its code; a job is named after its guest: 100-0.
   on(`${WRITE}/cluster/replication(?:/(?<guest>\\d+)-\\d+)?`, '/vms/{guest} VM.Replicate'),
-  // Who may do what.
+  // Users and rights.
   on(`${READ}/access/domains/[^/]+`, ['/access/realm Sys.Audit', '/access/realm Realm.Allocate']),
   on(`${WRITE}/access/roles(?:/[^/]+)?`, '/access Sys.Modify'),
   on(`${WRITE}/access/groups(?:/[^/]+)?`, '/access/groups Group.Allocate'),
@@ -155,7 +155,7 @@ export const CALL_RULES: readonly CallRule[] = [
   ),
   on(`${READ}/access/users/[^/]+/token(?:/[^/]+)?`, '/access/groups User.Modify'),
   on(`PUT /access/acl`, '{path} Permissions.Modify'),
-  // Open to every login; what it shows is what the rest allows.
+  // Open to every login; it shows only what other rights allow.
   on(
     `${READ}/cluster/(?:resources|tasks|nextid|options|replication|mapping/\\w+|acme/account|sdn/vnets/[^/]+/subnets|sdn/(?:zones|vnets|controllers|ipams|dns)|firewall/groups)`,
   ),
@@ -163,7 +163,7 @@ export const CALL_RULES: readonly CallRule[] = [
   on(`${READ}${NODE}/(?:network|storage|certificates/info|tasks/[^/]+/status)`),
 ]
 
-/** What the API asks for before an operation's own code begins. Undefined: the table does not know the call. */
+/** Returns the API's checks before an operation's own code. Undefined: the table lacks the call. */
 export function needsOfCall(call: RestCall): readonly (readonly PrivilegeSet[])[] | 'root' | undefined {
   const text = `${call.method} ${decoded(call.path)}`
   for (const rule of CALL_RULES) {
@@ -171,7 +171,7 @@ export function needsOfCall(call: RestCall): readonly (readonly PrivilegeSet[])[
     if (match === null) continue
     if (rule.needs === 'root') return 'root'
     const values: Readonly<Record<string, string | undefined>> = { ...paramsOf(call.params), ...match.groups }
-    // What ends in a question mark is asked for only by a call that says it.
+    // A need with a question mark applies only if the call has that parameter.
     const asked = rule.needs.filter((ways) => ways.every((one) => isSaid(one, values)))
     return asked.map((ways) =>
       ways.map((one) => way(filled(one, values))).filter(({ path }) => !path.endsWith('/') || path === '/'),

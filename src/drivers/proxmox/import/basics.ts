@@ -7,7 +7,7 @@ import { block, blockOf, type ConfigReading, some, unless } from './reading.ts'
 
 const DEFAULT_MB = 512
 
-/** Processor, memory, firmware and everything else that is one value. */
+/** Imports processor, memory, firmware and all other single values. */
 export function importBasics(from: ConfigReading) {
   return {
     description: description(from),
@@ -86,7 +86,7 @@ function hotplug(text: string | undefined): string | undefined {
   return unless('1', unless('disk,network,usb', features?.sort().join(',')))
 }
 
-/** What else is in the string matters only while there is an agent. */
+/** The string's other parts matter only with an agent. */
 function agent(from: ConfigReading) {
   const parts = from.properties('agent', 'enabled')
   if (parts === undefined) return undefined
@@ -106,18 +106,18 @@ function vga(from: ConfigReading) {
   })
 }
 
-/** The old way to say it, in letters, stays as it is. */
+/** The old form, in letters, stays as it is. */
 function bootOrder(from: ConfigReading): readonly string[] | undefined {
   const parts = from.properties('boot', 'legacy')
   return some((parts?.text('order') ?? '').split(';').filter((device) => device !== ''))
 }
 
-/** Serial ports have no place but their position, so a gap ends what can be said. */
+/** Serial ports are identified by position, so a gap ends the list. */
 export function importSerial(from: ConfigReading) {
   return positional(from, 'serial', (key) => defined({ device: from.text(key) }))
 }
 
-/** Devices whose position in the list is their number. What comes after a gap is left out. */
+/** Returns devices whose list position is their number. Those after a gap are omitted. */
 export function positional<T>(from: ConfigReading, word: string, read: (key: string) => T): readonly T[] | undefined {
   const slots = from.keys.filter((key) => key.startsWith(word) && /^\d+$/.test(key.slice(word.length)))
   const found: T[] = []

@@ -22,7 +22,7 @@ import {
 
 const GIB = 2 ** 30
 
-/** A container that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway. */
+/** Returns a closely read container in the provider's terms: values that differ from Proxmox's defaults. */
 export function importContainer(observed: ObservedResource): ImportedGuest | undefined {
   const { close } = observed
   if (observed.type !== 'container' || close === undefined) return undefined
@@ -37,7 +37,7 @@ export function importContainer(observed: ObservedResource): ImportedGuest | und
     started: !isTemplate && power === 'stopped' ? false : undefined,
     description: unless('', splitDescription(from.text('description')).human),
     tags: some(humanTags(splitTags(from.text('tags')))),
-    // Unlike that of a VM, the provider's default is not what Proxmox does by itself; left out, it is not compared.
+    // Unlike for a VM, the provider's default differs from Proxmox's; an absent one is not compared.
     startOnBoot: unless(false, from.flag('onboot')),
     startup: importStartup(from),
     protection: unless(false, from.flag('protection')),
@@ -107,7 +107,7 @@ function importCards(from: ConfigReading) {
   return positional(from, 'net', (key) => {
     const parts = from.properties(key, '')
     parts?.ignore('type')
-    // Without it the provider would take the bridge that most have.
+    // Without it the provider would use the most common bridge.
     if (parts?.flag('link_down') === true) from.note(`${key} is disconnected, and stays so`)
     const card = defined({
       name: parts?.text('name'),
@@ -125,7 +125,7 @@ function importCards(from: ConfigReading) {
   })
 }
 
-/** Each by the position of its card; those at the end that say nothing are left out. */
+/** By card position; empty ones at the end are omitted. */
 function ipConfig(addresses: readonly BlockFields[]): readonly BlockFields[] | undefined {
   const last = addresses.findLastIndex((address) => Object.keys(address).length > 0)
   return some(addresses.slice(0, last + 1))

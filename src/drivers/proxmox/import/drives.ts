@@ -13,7 +13,7 @@ export interface CloudInitDrive {
   readonly storage: string
 }
 
-/** Everything that a guest has on its buses. */
+/** Imports everything on a guest's buses. */
 export function importDrives(from: ConfigReading) {
   const disk: unknown[] = []
   const cdrom: unknown[] = []
@@ -73,7 +73,7 @@ function efiDisk(from: ConfigReading) {
   const parts = from.properties('efidisk0', 'file')
   const storage = parts && storageOf(parts.text('file') ?? parts.text('volume'))
   if (storage === undefined) return undefined
-  // Which certificates lie on it follows from its making.
+  // Its certificates follow from its creation.
   parts?.ignore('size', 'format', 'ms-cert')
   return block({
     datastoreId: storage,

@@ -24,7 +24,7 @@ export interface PartReading {
   text(part: string): string | undefined
   flag(part: string): boolean | undefined
   count(part: string): number | undefined
-  /** These parts say nothing that a manifest could. */
+  /** Parts that no manifest can declare. */
   ignore(...parts: readonly string[]): void
 }
 
@@ -87,7 +87,7 @@ function readingOfParts(properties: Properties): PartReading {
   }
 }
 
-/** The parts of a property string that are not as Proxmox has them by itself; `names` has what the provider calls otherwise. */
+/** Returns the parts that differ from Proxmox's defaults; `names` maps the provider's other names. */
 export function partsOf<Item>(
   parts: PartReading | undefined,
   table: readonly PropertyPart<Item>[],
@@ -118,7 +118,7 @@ export function blockOf<Item>(
   return found && block(partsOf(found, parts, names))
 }
 
-/** The value unless it is what Proxmox would take anyway: the shortest manifest is the one that is read. */
+/** Returns the value unless it is Proxmox's default, to keep the manifest short. */
 export function unless<T>(usual: unknown, value: T | undefined): T | undefined {
   return value === usual ? undefined : value
 }

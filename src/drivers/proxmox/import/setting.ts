@@ -10,7 +10,7 @@ import { LEAVING } from '../rest/rows.ts'
 import { plainRules } from '../rest/rule-list.ts'
 import { isEmpty, plain, same, seenValue } from '../rest/values.ts'
 
-/** Made by Proxmox itself and not to be written. */
+/** Created by Proxmox itself, and read-only. */
 const BUILT_IN: Readonly<Record<string, RegExp>> = {
   role: /^(?:PVE\w+|Administrator|NoAccess)$/,
   realm: /^(?:pam|pve)$/,
@@ -18,8 +18,8 @@ const BUILT_IN: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * Every list that may hold settings, as `Session.list` names it. Those below a user or a vnet are known only when these
- * have been seen, so it is asked again with what was found.
+ * Returns every list of `Session.list` that may hold settings. Those below a user or a vnet are known only after their
+ * parents, so it is called again with the results.
  */
 export function settingLists(
   survey: Survey,
@@ -73,14 +73,14 @@ export function importSetting(observed: ObservedResource): ImportedSetting | und
   if (identity === undefined) spec.id = observed.externalId
   let said = 0
   for (const [name, field] of Object.entries(definition.fields)) {
-    // Proxmox shows of some types what it does not let anybody write, like that a share is shared.
+    // For some types Proxmox shows read-only fields, as that a share is shared.
     if (field.types?.includes(valueText(spec.type)) === false) continue
     const value = valueFor(name, field, config, naming.has(name))
     if (value === undefined) continue
     spec[name] = value
     if (field.type !== 'secret') said++
   }
-  // What is always there and says nothing needs no declaration.
+  // A thing that always exists and has only defaults needs no declaration.
   if (definition.create === undefined && said === 0) return undefined
   if (definition.remove !== undefined) spec.deletionPolicy = 'Orphan'
   return { kind: definition.kind, name: nameFor(definition, observed, found.places), spec }
@@ -108,7 +108,7 @@ function valueFor(
   return withoutUsualParts(field, seen)
 }
 
-/** Parts that are as they would be anyway are left out of blocks as well. */
+/** Parts with defaults are omitted from blocks as well. */
 function withoutUsualParts(field: Field, value: SettingValue): SettingValue {
   if (field.parts === undefined) return value
   const slim = (row: SettingValue): SettingValue => {
@@ -125,7 +125,7 @@ function withoutUsualParts(field: Field, value: SettingValue): SettingValue {
   return Array.isArray(value) ? value.map(slim) : slim(value)
 }
 
-/** A name for people: what it is called, and where it is when that alone says nothing. */
+/** Returns a readable name: its own, with its place if that alone is ambiguous. */
 function nameFor(
   definition: Definition,
   { externalId }: ObservedResource,

@@ -20,8 +20,8 @@ import {
 } from './reading.ts'
 
 /**
- * A guest that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway, and
- * nothing else. Undefined for what no manifest can declare. The kind has the last word about each field.
+ * Returns a closely read guest in the provider's terms: only values that differ from Proxmox's defaults. Undefined if
+ * no manifest can declare it. The kind validates each field.
  */
 export function importGuest(observed: ObservedResource): ImportedGuest | undefined {
   const { close } = observed
@@ -60,9 +60,9 @@ const MODELS =
   )
 
 /**
- * Network cards. A card's position in the list is its number: where there is none, or one that cannot be said, stands
- * one that is not enabled, which is left alone. The hardware address is written down although Proxmox chose it: other
- * people's address tables know the guest by it.
+ * Imports network cards. A card's list position is its number: a gap, or an unsupported card, becomes a disabled entry,
+ * which is left alone. The hardware address is included although Proxmox chose it, since other systems know the guest
+ * by it.
  */
 function importNics(from: ConfigReading): readonly unknown[] | undefined {
   const slots = from.keys.filter((key) => /^net\d{1,2}$/.test(key)).sort(bySlot)
@@ -108,7 +108,7 @@ function modelOf(parts: PartReading): { readonly model?: string; readonly mac?: 
   return {}
 }
 
-/** `10;20-22` one by one, which is the only way a manifest says it. */
+/** Expands `10;20-22`: a manifest can only list single values. */
 function trunks(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const found = new Set<number>()
@@ -183,7 +183,7 @@ function importCloudInit(from: ConfigReading, drive: CloudInitDrive | undefined)
   })
 }
 
-/** The position in the list is the number of the card. What comes after an entry that cannot be said is left out. */
+/** The list position is the card's number. Entries after an unsupported one are omitted. */
 function addresses(from: ConfigReading): readonly unknown[] | undefined {
   const slots = from.keys.filter((key) => /^ipconfig\d{1,2}$/.test(key))
   const found: unknown[] = []
@@ -205,7 +205,7 @@ function addresses(from: ConfigReading): readonly unknown[] | undefined {
   return some(found)
 }
 
-/** A gateway goes with a static address. */
+/** A gateway needs a static address. */
 function sayable({ address, gateway }: { readonly address: string | undefined; readonly gateway: string | undefined }) {
   return gateway === undefined || (address !== undefined && !/^(?:dhcp|auto|manual)$/i.test(address))
 }

@@ -24,7 +24,7 @@ const told = (changes: readonly Change[]) => changes.map(({ path, from, to, effe
 const nic = { slot: 'net0', name: 'eth0', bridge: 'vmbr0' }
 const mount = { slot: 'mp0', path: '/data', storage: 'local', sizeGb: 8 }
 
-/** Declared; what a creation sends; answers that mean the same; one that does not, the changes, and what is sent. */
+/** Declared value; sent parameters; equal answers; a differing one, its changes, and what is sent. */
 const ROWS: readonly (readonly [
   string,
   Partial<ContainerSpec>,

@@ -18,7 +18,7 @@ export function diffContainer(
   })
 }
 
-/** What of a declaration a new container could not be given. */
+/** Declared values that cannot be set at creation. */
 export function neverPossible(resource: Resource, container: ContainerSpec): readonly Change[] {
   const wanted = wantedOf(resource, container, '0')
   return compareAll(OPTIONS, wanted, {})

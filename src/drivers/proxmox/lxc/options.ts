@@ -9,7 +9,7 @@ import { startup } from '../vm/start-at-boot.ts'
 import { type ContainerOption, flag, quantity, scalar, word } from './option.ts'
 import { mounts, rootDisk } from './volumes.ts'
 
-/** What is allowed inside. All but nesting reach into the host, so only root itself may set them. */
+/** The features inside. All but nesting affect the host, so only root itself may set them. */
 export const features = device<ContainerSpec, ContainerFeatures>({
   path: 'features',
   key: 'features',
@@ -76,7 +76,7 @@ const dnsServers = scalar<readonly string[]>({
   same: (declared, observed) => declared.join(' ') === observed.join(' '),
 })
 
-/** Names and values, each pair ended by the one character that can be in none of them. */
+/** Names and values, each pair ended by the only character that neither can contain. */
 const environment = scalar<Readonly<Record<string, string>>>({
   path: 'environment',
   key: 'env',
@@ -87,7 +87,7 @@ const environment = scalar<Readonly<Record<string, string>>>({
   same: (declared, observed) => printPairs(declared) === printPairs(observed),
 })
 
-/** What can be given when a container is made, and neither read nor changed afterwards. */
+/** Values that can only be set at creation, and neither read nor changed later. */
 const atBirth: ContainerOption = {
   create({ spec: container }, params) {
     if (container.image !== undefined) params.ostemplate = container.image
@@ -120,7 +120,7 @@ const containerSlots: SlotRule<ContainerSpec> = {
   declared: ({ mounts, nics, devices }) =>
     [mounts, nics, devices].flatMap((list) => list?.map(({ slot }) => slot) ?? []),
   pathOf: (slot) => WORDS.find(([pattern]) => pattern.test(slot))?.[1] ?? 'places',
-  // A card can be taken out of a running container, a mount cannot.
+  // A running container can lose a card, but not a mount.
   effect: (_config, slot) => (slot.startsWith('net') ? 'live' : 'restart'),
   holdsData: (slot, text) => slot.startsWith('mp') && !text.startsWith('/'),
 }
@@ -149,7 +149,7 @@ export const OPTIONS: readonly ContainerOption[] = [
   quantity('memory.dedicatedMb', 'memory', 'live', 512),
   quantity('memory.swapMb', 'swap', 'live', 512),
   word('osType', 'ostype', 'restart', ''),
-  // Who owns the files inside depends on it, so Proxmox never changes it.
+  // It decides who owns the files inside, so Proxmox never changes it.
   flag('unprivileged', 'unprivileged', 'replace', false),
   features,
   flag('onBoot', 'onboot', 'live', false),

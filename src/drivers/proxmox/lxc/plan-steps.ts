@@ -24,7 +24,7 @@ export function createContainerSteps(
   return steps
 }
 
-/** The first step carries the digest of the close look; each later one follows a new look or stands by itself. */
+/** The first step carries the digest of the close look; each later one follows a new look or needs none. */
 export function updateContainerSteps(
   resource: Resource,
   container: ContainerSpec,

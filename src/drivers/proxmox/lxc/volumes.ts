@@ -43,7 +43,7 @@ export const mounts = devices<ContainerSpec, ContainerMount>({
   ],
 })
 
-/** Every volume that the declaration has a say in, for growing and moving. */
+/** Returns every declared volume, for growth and moves. */
 export function declaredVolumes({
   rootDisk: root,
   mounts: mounted,
@@ -54,7 +54,7 @@ export function declaredVolumes({
   ].map(({ path, slot, storage, sizeGb }) => ({ path, key: slot, ...defined({ storage, sizeGb }) }))
 }
 
-/** What of a container goes along when it is moved to another host. */
+/** Returns what moves with a container to another host. */
 export function movingContainer(container: ContainerSpec): Moving {
   const { host, moveHere } = container
   return {

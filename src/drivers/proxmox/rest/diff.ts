@@ -19,7 +19,7 @@ export function diffSetting(
 ): readonly Change[] {
   const config = observed.close?.config ?? {}
   if (config[LEAVING] === true) return [{ path: EXISTS, from: 'leaving', to: 'there', effect: 'live' }]
-  // No token may write it: that it is there is all that can be asked for.
+  // No token may write it: croft can only check that it exists.
   if (definition.rootOnly !== undefined) return []
   const changes: Change[] = []
   for (const [name, field] of Object.entries(definition.fields)) {

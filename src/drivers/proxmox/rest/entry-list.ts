@@ -10,7 +10,7 @@ export function plainEntries(field: Field, entries: unknown): readonly SettingEn
   return plain(field, entries ?? []) as readonly SettingEntry[]
 }
 
-/** The calls that turn one set into another: first what is missing, then what is too much. */
+/** Returns the calls that turn one set into another: additions first, then deletions. */
 export function entryCalls(
   field: Field,
   seen: readonly SettingEntry[],

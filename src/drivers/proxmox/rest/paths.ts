@@ -2,14 +2,14 @@ import { defined } from '../../../lib/defined.ts'
 import type { Definition, ListReading, SettingSpec } from '../../../model/rest.ts'
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
 
-/** What a path is filled with. */
+/** The values for a path. */
 export type PathParts = Readonly<Record<string, string>>
 
 const PREFIX = 'settings'
-/** Where a setting of no particular host is, for people. */
+/** The displayed host of a setting without one. */
 export const EVERYWHERE = 'cluster'
 
-/** Everything that the paths of one setting may name. */
+/** Returns all values that the paths of one setting may name. */
 export function placesOf(setting: Pick<SettingSpec, 'host' | 'scope'>, id?: string): PathParts {
   return {
     ...setting.scope,
@@ -17,7 +17,7 @@ export function placesOf(setting: Pick<SettingSpec, 'host' | 'scope'>, id?: stri
   }
 }
 
-/** A path with its names put in, each escaped: ids may hold slashes and come from the outside. */
+/** Fills in a path, with each value escaped: ids may contain slashes and come from outside. */
 export function fill(path: string, places: PathParts): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     name === 'firewall' ? firewallOf(places) : encodeURIComponent(places[name] ?? ''),
@@ -35,12 +35,12 @@ export function isSettingList(list: string): boolean {
 
 export interface FoundList {
   readonly reading: ListReading
-  /** Every definition whose things are in this list. */
+  /** Every definition with things in this list. */
   readonly definitions: readonly Definition[]
   readonly places: PathParts
 }
 
-/** What a list's name says: which definitions it belongs to, and where it is. */
+/** Parses a list's name: its definitions and its place. */
 export function findList(list: string): FoundList | undefined {
   const path = list.slice(PREFIX.length)
   for (const { pattern, reading, definitions } of LISTS) {
@@ -56,7 +56,7 @@ export function findList(list: string): FoundList | undefined {
 
 const FIREWALL = '(?:/cluster/firewall|/nodes/(?<host>[^/]+)(?:/qemu/(?<vmid>\\d+)|/lxc/(?<container>\\d+))?/firewall)'
 
-/** The same rules, aliases and sets hang on the cluster, on a host and on a guest. */
+/** Rules, aliases and sets exist for the cluster, a host and a guest. */
 function firewallOf({ host, vmid, container }: PathParts): string {
   if (host === undefined) return '/cluster/firewall'
   const node = `/nodes/${encodeURIComponent(host)}`

@@ -9,7 +9,7 @@ import { LEAVING, rowsIn, ruleList, UNAPPLIED } from './rows.ts'
 import { withPorts } from './usb-ports.ts'
 import { apiName } from './values.ts'
 
-/** One list of settings: one call, and one more for each thing where the list itself does not say enough. */
+/** Reads one list of settings: one call, plus one per entry if the list lacks fields. */
 export async function readSettings(
   api: Api,
   connection: string,
@@ -40,12 +40,12 @@ export async function readSettings(
   return Promise.all(seen.map((one) => readItem(api, found, one, atMs, signal)))
 }
 
-/** The definition of a thing that was seen: by its list, and by its type where several share one. */
+/** Returns the definition of an observed thing: by its list, and by its type if several share one. */
 export function definitionOf(observed: ObservedResource): Definition | undefined {
   const definitions = observed.list === undefined ? [] : (findList(observed.list)?.definitions ?? [])
   if (definitions.length < 2) return definitions[0]
   const config = observed.close?.config ?? {}
-  // Of what is leaving only the name is left; what becomes of it is the same for all in the list.
+  // A leaving thing has only its name left; it is treated the same for all types in the list.
   return config[LEAVING] === true ? definitions[0] : definitions.find((definition) => isOfSort(definition, config))
 }
 
@@ -107,7 +107,7 @@ function isOfSort({ only }: Definition, row: ApiFields): boolean {
   return Object.entries(only ?? {}).every(([name, value]) => row[name] === value)
 }
 
-/** Only what the definition knows is kept, and nothing secret: some answers show what they should not. */
+/** Keeps only fields of the definition, and no secrets: some answers contain them. */
 function known(definition: Definition, row: ApiFields): ApiFields {
   const kept: Record<string, unknown> = Object.create(null)
   const keep = (name: string) => {
@@ -129,7 +129,7 @@ function known(definition: Definition, row: ApiFields): ApiFields {
 function apiNames(name: string, field: Field): readonly string[] {
   const api = apiName(name, field)
   if (field.type === 'secret') return []
-  // The answer calls what is sent as `certificates` by another name.
+  // The answer has another name for `certificates`.
   if (field.type === 'pem') return [api, 'pem']
   return field.type === 'numbered' ? Array.from({ length: field.max ?? 1 }, (_, at) => `${api}${at + 1}`) : [api]
 }
@@ -145,7 +145,7 @@ function digestOf(row: ApiFields): { digest?: string } {
   return typeof row.digest === 'string' ? { digest: row.digest } : {}
 }
 
-/** A thing that cannot be read by itself is shown without a close look: nothing is decided about it in this pass. */
+/** A thing that cannot be read alone has no close look: nothing is decided about it in this pass. */
 async function readItem(
   api: Api,
   { reading, definitions, places }: FoundList,

@@ -75,7 +75,7 @@ async function changes(
   }
 }
 
-/** [F-38] The order in which a list without order is written means nothing. */
+/** [F-38] The order of an unordered list means nothing. */
 async function reordering(keeper: Keeper, definition: Definition, example: SettingSpec): Promise<void> {
   for (const [name, field] of Object.entries(definition.fields)) {
     const value = example.fields[name]

@@ -31,7 +31,7 @@ function isStaying({ leavingBy }: ListReading, row: ApiFields): boolean {
   return leavingBy === undefined || row[leavingBy] === undefined || row[leavingBy] === null
 }
 
-/** A list of rules as one thing: their order is what is kept. */
+/** A list of rules as one thing: their order matters. */
 export function ruleList(data: unknown): ApiFields {
   const rules = recordsOf(data)
   const digest = rules[0]?.digest
@@ -80,7 +80,7 @@ function pendingRow(row: ApiFields): ApiFields {
   }
 }
 
-/** Interfaces of a host. What is written and not loaded is known only from a difference that stands beside them. */
+/** Interfaces of a host. Pending changes show only in a difference beside the rows. */
 function interfaceRows(rows: readonly ApiFields[], changes: unknown): readonly ApiFields[] {
   const pending = pendingInterfaces(changes)
   if (pending === undefined) return rows

@@ -10,7 +10,7 @@ const field = definitionNamed('firewall-rules').fields.rules as Field
 
 type Row = Record<string, unknown>
 
-/** What Proxmox does with one call: a new rule goes to the top, moveto counts before the rule is taken out. */
+/** Applies one call as Proxmox does: a new rule goes to the top, and moveto counts before the rule is removed. */
 function applied(list: readonly Row[], call: ReturnType<typeof ruleCalls>[number]): Row[] {
   const next = [...list]
   const at = Number(call.below.slice(1))
@@ -43,7 +43,7 @@ const rule = fc.oneof(
 )
 const unique = fc.uniqueArray(rule, { maxLength: 7, selector: (one) => JSON.stringify(plainRules(field, [one])) })
 
-/** As an answer shows a rule: by the API's names, with numbers for flags. */
+/** Returns a rule as an answer has it: the API's names, numbers for flags. */
 function answered(rules: readonly unknown[]): Row[] {
   return plainRules(field, rules).map(({ group, ...rest }) => {
     const row: Row = group === undefined ? {} : { type: 'group', action: group }

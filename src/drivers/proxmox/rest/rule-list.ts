@@ -5,11 +5,11 @@ import { apiName, plain, same } from './values.ts'
 
 type FirewallRule = Readonly<Record<string, SettingValue>>
 
-/** One call below the list: its path, and what is sent. */
+/** One call below the list: its path and parameters. */
 export type SubCall = { readonly summary: string } & (
   | {
       readonly method: 'POST'
-      /** What follows the path of the list. */
+      /** The path below the list. */
       readonly below: ''
       readonly params: Readonly<Record<string, string>>
     }
@@ -41,10 +41,10 @@ export function plainRules(field: Field, rules: unknown): readonly FirewallRule[
 }
 
 /**
- * The calls that turn one ordered list into another. Proxmox puts a new rule first, so that each is moved to its place
- * afterwards. A rule that is wrong is rewritten where it stands: no moment without it. Each call leaves a list from
- * which the rest can be found again, because only the first is made before the next look. Without a version of the list no
- * call goes to a position: after the first rule is there, the next look brings one.
+ * Returns the calls that turn one ordered list into another. Proxmox inserts a new rule at the top, so each is then
+ * moved to its place. A wrong rule is rewritten in place, so that it is never missing. After each call the rest can be
+ * computed again, since only the first call is made before the next look. Without the list's version no call uses a
+ * position: once the first rule exists, the next look brings a version.
  */
 export function ruleCalls(
   field: Field,
@@ -69,7 +69,7 @@ export function ruleCalls(
     calls.push({ method: 'POST', below: '', params: params(field, rule), summary: 'add a rule' })
     list.unshift(rule)
   }
-  // From the end, so that the positions of the others stay and no call is the same as the one before it.
+  // From the end, so that other positions stay and no two calls are equal.
   for (const at of surplus.reverse()) {
     callAt('DELETE', at, {}, `remove rule ${at}`)
     list.splice(at, 1)
@@ -84,7 +84,7 @@ export function ruleCalls(
   return calls
 }
 
-/** What is left of one list when each of the others has taken its equal out of it. */
+/** Returns the rest of one list after removing one equal entry per entry of the others. */
 function without(list: readonly FirewallRule[], others: readonly FirewallRule[]): FirewallRule[] {
   const left = [...list]
   for (const other of others) {

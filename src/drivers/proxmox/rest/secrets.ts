@@ -3,10 +3,10 @@ import type { Definition, SettingSpec } from '../../../model/rest.ts'
 import type { Step } from '../../../model/step.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 
-/** A change that is no field's: secrets are to be sent again. */
+/** A change outside the fields: secrets must be sent again. */
 export const SECRETS = 'secrets'
 
-/** What is remembered of a thing: the text of croft.dev/rotate for which its secrets were last sent. */
+/** The record's detail with the text of croft.dev/rotate at the last sending. */
 const SENT_FOR = 'rotated'
 
 export interface KnownSecrets {
@@ -40,7 +40,7 @@ export function withPassword(
   return changes.some((change) => change.path === path) ? changes : [...changes, { ...AGAIN, path }]
 }
 
-/** What is known once a step that carries secrets has succeeded. */
+/** Adds the fact that a successful step with secrets teaches. */
 export function remembering(step: Step, rotate: string | undefined): Step {
   if (rotate === undefined || step.secretParams === undefined) return step
   return { ...step, learns: { done: { [SENT_FOR]: rotate } } }

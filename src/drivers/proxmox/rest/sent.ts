@@ -35,7 +35,7 @@ export function printParts(field: Field, value: SettingValue): string {
     .join(',')
 }
 
-/** The parts of a block by the API's names; what is not set is left out. */
+/** Returns the parts of a block by the API's names, without unset ones. */
 export function partsOf(field: Field, value: SettingValue): Record<string, string> {
   const given = value as Readonly<Record<string, SettingValue | undefined>>
   const result: Record<string, string> = {}

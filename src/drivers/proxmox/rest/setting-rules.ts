@@ -20,7 +20,7 @@ export const settingRules = {
   listOf: (setting: SettingSpec): string => listName(definitionNamed(setting.definition), setting),
   hostOf: ({ host }: SettingSpec): string => host ?? EVERYWHERE,
   obstacles(setting: SettingSpec, survey: Survey): readonly Obstacle[] {
-    // On a host that is not there nothing is seen, not even what every host has.
+    // A missing host has nothing, not even what every host has.
     const host = setting.host === undefined ? undefined : hostObstacle(setting.host, survey)
     if (host !== undefined) return [host]
     const { rootOnly, noun, create } = definitionNamed(setting.definition)

@@ -71,7 +71,7 @@ export function updateSteps(
   ]
 }
 
-/** Takes it away, its own list first where it must be empty. */
+/** Deletes it, after its own list if that must be empty. */
 export function deleteSteps(definition: Definition, destruction: Destruction): readonly Step[] {
   const { observed } = destruction
   const config = observed.close?.config ?? {}
@@ -275,7 +275,7 @@ function makeStep(
   }
 }
 
-/** A parameter may have two fields, one of them secret: only a reference is looked up. */
+/** A parameter may have two fields, one of them secret: only a reference is resolved. */
 function isReference(text: string | undefined): boolean {
   return text?.startsWith('{"') === true
 }

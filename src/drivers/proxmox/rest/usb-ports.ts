@@ -5,10 +5,10 @@ import type { Api } from '../api.ts'
 import { type ApiFields, isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
 
-/** Under this name a look at a USB mapping carries what is plugged in: `still-fawn 1-2` → `18d1:9302`. */
+/** A USB mapping's look stores connected devices under this name: `still-fawn 1-2` → `18d1:9302`. */
 const PORTS = 'ports'
 
-/** What is at the ports that mappings name. One call for each host; a device may change its id while it works. */
+/** Adds the devices at mapped ports. One call per host; a device may change its id while it works. */
 export async function withPorts(
   api: Api,
   seen: readonly ObservedResource[],
@@ -29,7 +29,7 @@ export async function withPorts(
           if (bus !== undefined && path !== undefined) ports[`${host} ${bus}-${path}`] = id
         }
       } catch (error) {
-        // Without the right to see it, any of the ids is as good as the other.
+        // Without permission to read it, all ids are equally right.
         if (!(error instanceof ObservationFailed) || error.refusal.connectionWide) throw error
       }
     }),
@@ -42,7 +42,7 @@ export async function withPorts(
   )
 }
 
-/** Of values that are equally right, the one that names what is there now: with another the guest would not start. */
+/** Of equally right values, returns the one of the connected device: with another the guest would not start. */
 export function presentValue(setting: SettingSpec, name: string, config: ApiFields): SettingValue | undefined {
   const ports = isRecord(config[PORTS]) ? config[PORTS] : undefined
   const others = setting.accepts?.[name]

@@ -11,8 +11,8 @@ export function apiName(name: string, field: Field): string {
 }
 
 /**
- * A value, declared or answered, in the one form in which both can be compared: lists in any order are sorted, numbers
- * that came as texts are numbers, 0 and 1 are booleans, property strings are objects. Undefined: it is not set.
+ * Normalises a declared or answered value, so that both can be compared: unordered lists are sorted, numeric texts are
+ * numbers, 0 and 1 are booleans, property strings are objects. Undefined: not set.
  */
 export function plain(field: Field, value: unknown): Plain {
   if (value === undefined || value === null) return undefined
@@ -60,7 +60,7 @@ export function plain(field: Field, value: unknown): Plain {
   }
 }
 
-/** Nothing at all and an empty text, list or block are the same. */
+/** Absent equals an empty text, list or block. */
 export function isEmpty(value: Plain): boolean {
   if (value === undefined || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0
@@ -81,7 +81,7 @@ export function seenValue(name: string, field: Field, row: Readonly<Record<strin
   return (seen === undefined || seen === '') && !bare ? plain(field, field.absent) : seen
 }
 
-/** What is declared, with what is meant when nothing is said inside of it. */
+/** Returns the declared value with the defaults of its parts. */
 export function wantedValue(field: Field, value: SettingValue): Plain {
   return plain(field, value)
 }
@@ -119,7 +119,7 @@ function propertiesOf(field: Field, value: unknown): Record<string, SettingValue
   return rowOf(field, given)
 }
 
-/** The parts of a block by our own names, absent ones filled with what their absence means. */
+/** Returns the parts of a block by our names, with defaults for absent ones. */
 function rowOf(field: Field, row: unknown): Record<string, SettingValue> {
   const given = (typeof row === 'object' && row !== null ? row : {}) as Record<string, unknown>
   const result: Record<string, SettingValue> = {}

@@ -4,7 +4,7 @@ import type { ObservedResource, Resource } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { printDescription, readMark } from '../marks.ts'
 
-/** Things that tests start from. */
+/** Examples for tests. */
 export const EXAMPLE_UID = '0123456789abcdef'
 
 export const EXAMPLE_VM: VmSpec = { host: 'pve1', name: 'web-1', disks: [], nics: [] }

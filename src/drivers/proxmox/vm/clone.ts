@@ -8,9 +8,8 @@ import type { Params, VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 
 /**
- * Copies another guest. Until the copy is complete it shows nothing but a lock; then it has the description that is
- * given here, whose line says whose it is, and still the source's tags. What else is declared is written after a look
- * at what came along.
+ * Clones a guest. Until the copy is complete it shows only a lock; then it has this call's description, whose line
+ * names its owner, and still the source's tags. All else is written after a look at the copy.
  */
 export function cloneStep(wanted: VmWanted, clone: VmClone, survey?: Survey): Step {
   const vm = wanted.spec
@@ -50,7 +49,7 @@ function sourceQueue({ vmid }: VmClone, survey?: Survey): readonly string[] {
 
 const NOT_YET = /^(?:vmid|pool|(?:scsi|virtio|sata|ide|efidisk|tpmstate)\d+)$/
 
-/** What is written on the copy, as far as it can be told before anybody has seen it: its drives are the source's. */
+/** Returns the declared values for the copy, as far as known before a look at it: its drives are the source's. */
 export function cloneParams(wanted: VmWanted): Params {
   const { scsiHardware, bootOrder } = wanted.spec
   const undeclared = (key: string) =>

@@ -84,7 +84,7 @@ export const cloudInitAddresses: VmOption = {
   },
 }
 
-/** Documents on a storage that take the place of what Proxmox would write. */
+/** Documents on a storage that replace Proxmox's own. */
 export const cloudInitCustom = device<VmSpec, VmCloudInit>({
   path: 'cloudInit',
   key: 'cicustom',
@@ -130,8 +130,8 @@ const DRIVE_SLOT = /^(?:ide[0-3]|sata[0-5]|scsi(?:[12]?\d|30))$/
 const CLOUD_INIT_VOLUME = /(?:^|[:/])(?:vm-\d+-)?cloudinit(?:\.\w+)?$/
 
 /**
- * The drive that carries the cloud-init data. Proxmox allows one; where a guest already has it at another slot, that
- * one serves and nothing is moved.
+ * The drive with the cloud-init data. Proxmox allows one; if a guest has it in another slot, that one is used and
+ * nothing moves.
  */
 export const cloudInitDrive: VmOption = {
   create({ spec: vm }, params) {

@@ -18,7 +18,7 @@ import { hotplugs, plugsUsb, textOf, type VmOption } from './option.ts'
 
 const isOn = ({ enabled }: { readonly enabled: boolean }) => enabled
 
-/** The channel to the guest agent. What else is in the string matters only while there is one. */
+/** The channel to the guest agent. The string's other parts matter only with an agent. */
 export const agent = device<VmSpec, NonNullable<VmSpec['agent']>>({
   path: 'agent',
   key: 'agent',
@@ -162,7 +162,7 @@ export const vga = device<VmSpec, NonNullable<VmSpec['vga']>>({
   key: 'vga',
   bare: 'type',
   effect: 'restart',
-  // Nothing of it declared is nothing to write.
+  // Without declared parts nothing is written.
   declared: (vm) => (vm.vga !== undefined && Object.keys(vm.vga).length > 0 ? vm.vga : undefined),
   whenMissing: 'its parts',
   parts: [
@@ -183,7 +183,7 @@ export const nics: VmOption = devices<VmSpec, VmNic>({
   parts: [
     { field: 'model', key: 'model' },
     { field: 'mac', key: 'macaddr', anyCase: true },
-    // The same card on another wire: nothing is plugged for that.
+    // The same card on another bridge: nothing is plugged for that.
     { field: 'bridge', key: 'bridge', effect: 'live' },
     { field: 'firewall', key: 'firewall', fallback: false, effect: 'live' },
     { field: 'disconnected', key: 'link_down', fallback: false, effect: 'live' },
@@ -195,7 +195,7 @@ export const nics: VmOption = devices<VmSpec, VmNic>({
   ],
 })
 
-/** Proxmox writes `virtio=BC:24:…` where it means model and address; both forms become `model` and `macaddr`. */
+/** Proxmox writes `virtio=BC:24:…` for model and address; both forms become `model` and `macaddr`. */
 function readNic(text: string): Properties {
   const properties = parseProperties(text, 'model')
   if (properties.has('model')) return properties

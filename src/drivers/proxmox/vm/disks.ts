@@ -6,14 +6,14 @@ import { type Properties, parseProperties, parseSize } from '../property-string.
 import { hotplugs, textOf, type VmOption } from './option.ts'
 
 const GIB = 2 ** 30
-/** An empty disk needs a size; this is what it gets when none is declared. */
+/** The default size of an empty disk. */
 const DEFAULT_SIZE_GB = 8
 
 /** A disk with its speed limits beside everything else, as Proxmox has them. */
 type FlatDisk = Omit<VmDisk, 'speed'> & { readonly [F in keyof VmDiskSpeed as `speed.${F}`]: VmDiskSpeed[F] }
 
-// Proxmox changes only these on a running guest: backup and replicate concern no device, limits are kept outside it, and a
-// serial number is written without a word and seen by the guest at its next start.
+// Proxmox changes only these on a running guest: backup and replicate concern no device, limits are kept outside it,
+// and a serial number is stored silently and visible at the guest's next start.
 export const PARTS: readonly PropertyPart<FlatDisk>[] = [
   { field: 'importFrom', key: 'import-from', onlyNew: true },
   { field: 'format', key: 'format', onlyNew: true },
@@ -61,7 +61,7 @@ export const disks = devices<VmSpec, FlatDisk>({
   parts: [...PARTS, ...LIMITS],
 })
 
-/** The disk that holds UEFI variables. What is on it cannot be carried over to another type, so those are replacements. */
+/** The disk for UEFI variables. Its content cannot be converted to another type, so those changes are replacements. */
 export const efiDisk = device<VmSpec, VmEfiDisk>({
   path: 'efiDisk',
   key: 'efidisk0',
@@ -77,7 +77,7 @@ export const efiDisk = device<VmSpec, VmEfiDisk>({
   ],
 })
 
-/** Where the TPM keeps what it knows. Its version cannot be changed: the keys in it would be lost. */
+/** The TPM's state. Its version cannot change: its keys would be lost. */
 export const tpm = device<VmSpec, NonNullable<VmSpec['tpm']>>({
   path: 'tpm',
   key: 'tpmstate0',
@@ -109,17 +109,17 @@ export function storageOf(volume: string | undefined): string | undefined {
   return volume === undefined || colon <= 0 ? undefined : volume.slice(0, colon)
 }
 
-/** Only storages that keep files show a format; on the others there is only raw. */
+/** Only storages with files have a format; others are always raw. */
 export function formatOf(volume: string | undefined): string | undefined {
   return /\.(raw|qcow2|vmdk)$/.exec(volume ?? '')?.[1]
 }
 
-/** May a drive be put there, or taken away, while the guest runs? */
+/** Reports whether a drive can be added or removed while the guest runs. */
 export function plugsDrive(config: ApiFields, slot: string): boolean {
   return hotplugs(config, 'disk') && (slot.startsWith('scsi') || slot.startsWith('virtio'))
 }
 
-/** Where a volume lies, how large it is and in which format: Proxmox copies and grows it while the guest runs. */
+/** Compares a volume's storage, size and format: Proxmox copies and grows it while the guest runs. */
 export function compareVolume(
   path: string,
   declared: { readonly storage?: string; readonly sizeGb?: number; readonly format?: string },
@@ -131,10 +131,10 @@ export function compareVolume(
   const from = storageOf(volume)
   if (storage !== undefined && storage !== from)
     changes.push({ path: `${path}.storage`, from, to: storage, effect: 'live' })
-  // Some storages report no size, and a size of nothing is a directory without a limit.
+  // Some storages report no size, and size 0 is a directory without a limit.
   const gib = (parseSize(seen.get('size')) ?? 0) / GIB
   if (sizeGb !== undefined && gib !== 0 && gib !== sizeGb) {
-    // A disk never shrinks in place: what is on it would be cut off.
+    // A disk never shrinks in place: its data would be truncated.
     const effect = gib > sizeGb ? 'replace' : 'live'
     changes.push({ path: `${path}.sizeGb`, from: Math.round(gib * 1000) / 1000, to: sizeGb, effect })
   }
@@ -144,7 +144,7 @@ export function compareVolume(
 }
 
 function flat(declared: VmDisk): FlatDisk {
-  // To leave out one field costs more than to compare all, and it is done for each disk.
+  // Omitting one field costs more than comparing all, and this runs for each disk.
   if (declared.speed === undefined) return declared
   const { speed, ...disk } = declared
   const limits = Object.entries(speed).map(([field, value]) => [`speed.${field}`, value as unknown])
@@ -163,7 +163,7 @@ export const cdrom: VmOption = {
       const isDrive = seen?.get('media') === 'cdrom'
       const from = isDrive ? (seen?.get('file') ?? seen?.get('volume')) : undefined
       if (from === file) continue
-      // A new drive is a new device, and the slots it goes to cannot be plugged.
+      // A new drive is a new device, and its slots cannot be hot-plugged.
       changes.push({ path: `cdrom.${slot}`, from: from ?? text, to: file, effect: isDrive ? 'live' : 'restart' })
     }
   },

@@ -37,7 +37,7 @@ function isPinned(declared: string, observed: string): boolean {
   return declared === 'pc' && /^pc-i440fx-[\d.]+(\+pve\d+)?$/.test(observed)
 }
 
-/** Processors plugged in at start, out of all; 0 means all of them. */
+/** Processors plugged in at start; 0 means all of them. */
 export const cpuHotplugged = scalar<number>({
   path: 'cpu.hotplugged',
   key: 'vcpus',
@@ -58,7 +58,7 @@ export const cpuType = device<VmSpec, VmCpu>({
   effect: 'restart',
   whenMissing: 'its parts',
   declared: ({ cpu }) => (cpu?.type === undefined && cpu?.flags === undefined ? undefined : cpu),
-  // Flags stand behind a type, also behind the one that is so by itself.
+  // Flags follow a type, even the default one.
   print: (properties) => printProperties(new Map([['cputype', DEFAULT_TYPE], ...properties]), 'cputype'),
   parts: [
     { field: 'type', key: 'cputype', fallback: DEFAULT_TYPE },
@@ -78,7 +78,7 @@ export const memoryDedicated = scalar<number>({
   print: String,
 })
 
-/** Left out, the balloon is there and never shrinks; 0 takes the device away, which only a restart can do. */
+/** If absent, the balloon exists and never shrinks; 0 removes the device, which only a restart can do. */
 export const memoryFloating = scalar<number>({
   path: 'memory.floatingMb',
   key: 'balloon',
@@ -121,8 +121,8 @@ function dedicated(config: ApiFields): number {
 const TEXTS = ['manufacturer', 'product', 'version', 'serial', 'sku', 'family'] as const
 
 /**
- * What the firmware says about the computer. Proxmox makes up a UUID, which stays unless another is declared. Texts
- * are written in base64, because plain ones may hold nearly nothing.
+ * The firmware's data about the computer. Proxmox generates a UUID, which stays unless another is declared. Texts are
+ * written in base64, since plain ones allow hardly any characters.
  */
 export const smbios: VmOption = {
   create({ spec: vm }, params) {

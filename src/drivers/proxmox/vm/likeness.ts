@@ -2,17 +2,17 @@ import { wordSet } from '../../../lib/word-list.ts'
 import type { Step } from '../../../model/step.ts'
 import { splitDescription, splitTags, uidOfTags } from '../marks.ts'
 
-/** What is another for each VM, however much alike they are made. */
+/** The parameters that differ for each VM, even equal ones. */
 const OWN = wordSet('vmid name description tags')
 
 const CARD = /\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/gi
 const ADDRESS = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
-/** From two digits on: one may be the number of a slot, or a flag, which Proxmox does not treat like its opposite. */
+/** Two digits or more: a single one may be a slot's number, or a flag, which changes the result. */
 const NUMBER = /\d{2,}/g
 
 /**
- * The words with which a VM is made, where its creation is all that there is to do: two that are made with the same words on
- * one host are stored in the same words. Undefined: more follows, or it is not made by one call for a VM.
+ * Returns the parameters of a VM's creation without its own values, if creating is the only step: VMs with equal
+ * parameters on one host are stored equally. Undefined: more steps follow, or it is not created by one call.
  */
 export function likenessOf(steps: readonly Step[]): string | undefined {
   const [only, ...more] = steps

@@ -6,7 +6,7 @@ import type { ApiFields } from '../foreign.ts'
 import type { Move } from '../guest-steps.ts'
 import type { Moving } from '../move-guest.ts'
 
-/** A move that Proxmox would not make says so in the plan. */
+/** Reports in the plan a move that Proxmox would refuse. */
 export function withoutMoving(change: Change, config: ApiFields, observed: ObservedResource): Change {
   if (!/^(?:disks\.[a-z0-9]+|efiDisk|tpm)\.(?:storage|format)$/.test(change.path)) return change
   if (config.parent !== undefined) {
@@ -32,7 +32,7 @@ export function movedDrives(vm: VmSpec, chosen: ReadonlySet<string>): readonly M
   )
 }
 
-/** What of a VM goes along when it is moved to another host. */
+/** Returns what moves with a VM to another host. */
 export function movingVm(vm: VmSpec): Moving {
   const { host, moveHere, disks, efiDisk, tpm } = vm
   const volumes = [

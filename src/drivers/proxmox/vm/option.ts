@@ -9,7 +9,7 @@ export type VmOption = Option<VmSpec>
 
 export const { scalar, flag, quantity, word } = optionKit<VmSpec>()
 
-/** May this be changed on a running guest without a restart? */
+/** Reports whether a running guest accepts this change without a restart. */
 export function hotplugs(config: ApiFields, feature: 'network' | 'disk' | 'usb' | 'memory' | 'cpu'): boolean {
   const features = textOf(config.hotplug)
   if (features === undefined || features === '1')
@@ -17,7 +17,7 @@ export function hotplugs(config: ApiFields, feature: 'network' | 'disk' | 'usb' 
   return features.split(/[;,\s]+/).includes(feature)
 }
 
-/** Proxmox plugs USB devices only under systems that are known to bear it. */
+/** Proxmox plugs USB devices only into systems that are known to support it. */
 export function plugsUsb(config: ApiFields): boolean {
   return hotplugs(config, 'usb') && /^(?:l26|win(?:8|10|11))$/.test(textOf(config.ostype) ?? '')
 }

@@ -49,7 +49,7 @@ const vmSlots: SlotRule<VmSpec> = {
   effect(config, slot) {
     if (slot.startsWith('net')) return hotplugs(config, 'network') ? 'live' : 'restart'
     if (slot.startsWith('usb')) return plugsUsb(config) ? 'live' : 'restart'
-    // What a running guest boots from stays in until it stops.
+    // A running guest's boot disk stays attached until it stops.
     return plugsDrive(config, slot) && !bootsFrom(config, slot) ? 'live' : 'restart'
   },
   holdsData: (slot, text) =>
@@ -61,7 +61,7 @@ function bootsFrom(config: ApiFields, slot: string): boolean {
   return order.split(';').includes(slot)
 }
 
-/** The sockets for memory and processors are there from the start, or not at all. */
+/** The sockets for memory and processors exist from the start, or never. */
 function plugsMore(from: string, to: string): Effect {
   return /memory|cpu/.test(`${from} ${to}`) ? 'restart' : 'live'
 }
@@ -86,7 +86,7 @@ export const OPTIONS: readonly VmOption[] = [
   quantity('cpu.limit', 'cpulimit', 'live', 0),
   flag('cpu.numa', 'numa', 'restart', false),
   cpuHotplugged,
-  // Only root may set these two. The usual architecture is not sent: to set it at all takes root.
+  // Only root may set these two. The default architecture is not sent, since even that needs root.
   word('cpu.affinity', 'affinity', 'restart', ''),
   word('cpu.architecture', 'arch', 'restart', 'x86_64', { unsent: (value) => value === 'x86_64' }),
   memoryDedicated,
@@ -111,7 +111,7 @@ export const OPTIONS: readonly VmOption[] = [
   word('keyboard', 'keyboard', 'restart', ''),
   flag('onBoot', 'onboot', 'live', false),
   startup,
-  // Proxmox's own protection against removal; ours stands before it.
+  // Proxmox's own protection against deletion, in addition to croft's.
   flag('protection', 'protection', 'live', false),
   // Only root may set it.
   word('hookScript', 'hookscript', 'live', ''),

@@ -29,12 +29,12 @@ export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string
   if (vm.template === true) steps.push(guests.templateStep(guest))
   else if (wanted.mark.seeding !== undefined)
     steps.push(...seedSteps(FIRST_BOOT, seedingOfNew(vm, externalId, writtenMark(steps, wanted), survey), undefined))
-  // Not `start=1` on creation: its task ends well even when the start failed.
+  // Not `start=1` on creation: its task succeeds even if the start failed.
   else if (vm.power === 'running') steps.push(guests.startStep(guest))
   return steps
 }
 
-/** A password is sent by itself: Proxmox hashes it when it changes a VM, and keeps it as it came when it creates one. */
+/** A password is sent separately: Proxmox hashes it in a change of a VM, but stores plain text at its creation. */
 function madeSteps(guest: guests.GuestPlace, wanted: VmWanted, survey?: Survey): Step[] {
   const { cipassword, ...params } = createParams(OPTIONS, wanted)
   const create = guests.createStep(guest, wanted.spec.name, params, storagesOf(wanted.spec), survey)
@@ -57,7 +57,7 @@ function writtenMark(steps: readonly Step[], { mark }: VmWanted): Mark {
 
 const FIRST_BOOT = ['upload', 'insert', 'start', 'eject', 'discard', 'finish'] as const
 
-/** The first step carries the digest of the close look; each later one follows a new look or stands by itself. */
+/** The first step carries the digest of the close look; each later one follows a new look or needs none. */
 export function updateVmSteps(
   resource: Resource,
   vm: VmSpec,
@@ -86,11 +86,11 @@ export function updateVmSteps(
 
   const power = powerOf(observed)
   const restarts = changes.some((change) => change.effect === 'restart')
-  // The seed brings its own shutting down and starting along.
+  // The seed's steps include shutdown and start.
   if (seeds && moves.includes('start')) return steps
   if (chosen.has('power') && vm.power === 'stopped') return [...steps, ...guests.shutdownSteps(guest, power)]
   const restart = isUp(power) && restarts && vm.restart !== 'never'
-  // What is paused cannot be asked to restart.
+  // A paused guest cannot be asked to restart.
   if (chosen.has('power') || (restart && power === 'paused')) steps.push(guests.startStep(guest, power === 'paused'))
   if (restart) steps.push(guests.rebootStep(guest))
   return steps
@@ -104,7 +104,7 @@ function writingOf({ disks, efiDisk, tpm, cloudInit }: VmSpec, chosen: ReadonlyS
     ...(chosen.has('tpm') && tpm !== undefined ? [tpm.storage] : []),
     ...(chosen.has('cloudInit.storage') && cloudInit !== undefined ? [cloudInit.storage] : []),
   ]
-  // PUT answers when it is done, within thirty seconds; copying an image takes longer, so that is a task.
+  // PUT answers when done, within thirty seconds; copying an image takes longer, so that is a task.
   return { allocates, method: newDisks.some((disk) => disk.importFrom !== undefined) ? 'POST' : 'PUT' } as const
 }
 
@@ -116,7 +116,7 @@ function guestAt(host: string, externalId: string): guests.GuestPlace {
   return { type: 'vm', host, externalId }
 }
 
-/** Storages that a new VM takes room on. */
+/** Returns the storages that a new VM allocates on. */
 export function storagesOf(vm: VmSpec): string[] {
   const storages = vm.disks.map((disk) => disk.storage)
   if (vm.efiDisk !== undefined) storages.push(vm.efiDisk.storage)
@@ -130,7 +130,7 @@ export function deleteGuestSteps(destruction: Destruction): readonly Step[] {
   const { observed } = destruction
   const { host, externalId, close } = observed
   const guest: GuestPlace = { type: observed.type === 'container' ? 'container' : 'vm', host, externalId }
-  // What is about to be removed need not wait for a guest that does not listen.
+  // A guest under deletion is not awaited if it ignores the shutdown.
   const stop = isUp(powerOf(observed)) ? [shutdownStep(guest, { forceStop: '1', timeout: '60' })] : []
   const last = guestStep(guest, 'DELETE', '', {
     verb: 'delete',

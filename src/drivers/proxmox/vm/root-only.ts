@@ -3,7 +3,7 @@ import type { VmSpec } from '../../../model/vm.ts'
 
 type RootObjection = NonNullable<Change['blocked']>
 
-/** Options that Proxmox lets root@pam alone set, never a token, and what `qm set` calls them. */
+/** Options that only root@pam may set, never a token, with their names in `qm set`. */
 const OPTIONS: Readonly<Record<string, string>> = {
   'cpu.affinity': 'affinity',
   'cpu.architecture': 'arch',

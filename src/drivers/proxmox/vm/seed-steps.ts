@@ -14,20 +14,20 @@ import type { SeedMark } from '../option.ts'
 import { makeStep, storagePath, storageQueues } from '../steps.ts'
 import { imageName, imageVolume, insertedImage, type SeedMove, seedStorage, shortHash } from './seed.ts'
 
-/** What the steps of a seed are about: a guest that is there, or one that is about to be. */
+/** The guest of a seed's steps: an existing one, or one about to be created. */
 export interface Seeding {
   readonly seed: VmSpec['seed']
   readonly host: string
   readonly externalId: string
   readonly power: PowerState
   readonly mark: Mark
-  /** What people wrote into the description. */
+  /** People's text in the description. */
   readonly human: string
   /** The seed that the mark names, or will. */
   readonly coming: { readonly hash: string; readonly storage: string }
   /** The drive that holds it, or will. */
   readonly slot: string | undefined
-  /** Images to be taken away; the one that comes, for a guest that is not there yet. */
+  /** Images to delete; for a new guest the coming one. */
   readonly images: readonly string[]
   readonly survey: Survey | undefined
 }
@@ -54,7 +54,7 @@ export function seedingOf(vm: VmSpec, observed: ObservedResource, survey: Survey
   }
 }
 
-/** The same for a guest that is about to be made with this mark. */
+/** The same for a guest that is about to be created with this mark. */
 export function seedingOfNew(vm: VmSpec, externalId: string, mark: Mark, survey: Survey | undefined): Seeding {
   const coming = mark.seeding ?? { hash: '', storage: '' }
   return {

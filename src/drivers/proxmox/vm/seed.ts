@@ -22,7 +22,7 @@ import { textOf, type VmOption } from './option.ts'
  */
 
 const SEED_DIGITS = 12
-/** Nothing read yet. */
+/** Nothing was read yet. */
 const NO_SEED = 'none'
 
 /** The next step for the seed, and the following ones as far as they are known. */
@@ -50,19 +50,19 @@ export function imageVolume(storage: string, uid: string, hash: string): string 
   return `${storage}:iso/${imageName(uid, hash)}`
 }
 
-/** Is this volume an image that was made for this guest? */
+/** Reports whether this volume is an image for this guest. */
 export function isImageOf(uid: string, volume: string): boolean {
   return /^[^:]+:iso\/croft-([0-9a-f]{16})-[0-9a-f]{12}\.iso$/.exec(volume)?.[1] === uid
 }
 
-/** The mark that a new machine is born with. One that is to stay off gets its image when it is first switched on. */
+/** Returns the mark of a new machine. One that stays off gets its image when it is first switched on. */
 export function bornWith(vm: VmSpec, survey: Survey | undefined): Pick<Mark, 'seed' | 'seeding'> {
   if (vm.seed === undefined) return {}
   if (vm.power !== 'running') return { seed: NO_SEED }
   return { seed: NO_SEED, seeding: { hash: shortHash(vm.seed), storage: seedStorage(vm, survey) } }
 }
 
-/** The declared storage, or one of the host that holds ISO images: its own before one that others see as well. */
+/** Returns the declared storage, or one of the host for ISO images: a local one before a shared one. */
 export function seedStorage(vm: VmSpec, survey: Survey | undefined): string {
   if (vm.seed?.storage !== undefined) return vm.seed.storage
   const fit = (survey?.storages ?? []).filter((seen) => seen.host === vm.host && seen.available && holdsSeed(vm, seen))
@@ -81,7 +81,7 @@ export function holdsSeed(
   return content.includes('iso') && (seed?.storages === undefined || listed(name, seed.storages))
 }
 
-/** The drive stands ready from the start: a disc can be put into it at any time, a drive cannot. */
+/** The drive exists from the start: a disc can be inserted at any time, a drive cannot. */
 export const seedDrive: VmOption = {
   create({ spec: vm }, params) {
     if (vm.seed !== undefined) params[vm.seed.slot] = 'none,media=cdrom'
@@ -154,8 +154,8 @@ function hasImage({ document }: VmSeed, observed: ObservedResource, hash: string
 }
 
 /**
- * cloud-init reads its source before it lets the network come up. So a guest whose agent tells of an address has read
- * it; and one that has been up for long has too, or never will.
+ * cloud-init reads its source before the network starts: a guest whose agent reports an address has read it, and one
+ * with a long uptime has too, or never will.
  */
 function hasRead(vm: VmSpec, observed: ObservedResource): boolean {
   const seconds = observed.uptimeSeconds ?? 0
@@ -164,7 +164,7 @@ function hasRead(vm: VmSpec, observed: ObservedResource): boolean {
   return vm.nics.length === 0 || (observed.close.addresses ?? []).length > 0
 }
 
-/** What the moves mean to a person. */
+/** Reports the moves as changes for a person. */
 export function compareSeed(vm: VmSpec, observed: ObservedResource, changes: Change[]): void {
   const { mark } = observed
   const to = vm.seed === undefined ? undefined : shortHash(vm.seed)

@@ -111,7 +111,7 @@ const PART_DEFAULTS = [
 ]
 const LISTS = /^(?:scsi|virtio|sata|ide|net|ipconfig)\d+$|^(?:agent|startup|cpu)$/
 
-/** What Proxmox answers to what was sent: another order, other types, defaults left out, names and addresses made up. */
+/** Proxmox's answer to the parameters: another order, other types, no defaults, generated names and addresses. */
 function answered(params: Readonly<Record<string, string>>, chance: () => number): Record<string, unknown> {
   const shuffle = <T>(list: readonly T[]) =>
     list

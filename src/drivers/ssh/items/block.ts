@@ -4,7 +4,7 @@ import { editBack } from '../edit.ts'
 import { change, type ItemRules } from '../item.ts'
 import { textOf, unreadable } from './line.ts'
 
-/** Several lines in a file that others write too, between two lines that say whose they are. */
+/** Several lines in a file that others write too, between two marker lines. */
 export const block: ItemRules<'block'> = {
   type: 'block',
   queues: ({ spec }) => [`single/file${spec.path}`],

@@ -2,7 +2,7 @@ import { run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
 import { diskAsks, diskIn, eraseObjection } from './disk.ts'
 
-/** An empty disk for Ceph to take. Once Ceph has it, it is left alone for ever. */
+/** An empty disk for Ceph. Once Ceph uses it, it is never changed. */
 export const cephDisk: ItemRules<'ceph-disk'> = {
   type: 'ceph-disk',
   queues: ['single/disks'],
@@ -24,9 +24,9 @@ export const cephDisk: ItemRules<'ceph-disk'> = {
   },
   commands: ({ name }) => [
     run('sh', '-c', 'for p in "$1"-part*; do [ -e "$p" ] || continue; wipefs -a -- "$p" || exit; done', 'sh', name),
-    // Ceph looks for its own traces at the beginning: there must be none.
+    // Ceph searches the start for its own signatures: there must be none.
     run('dd', 'if=/dev/zero', `of=${name}`, 'bs=1M', 'count=100', 'conv=fsync,notrunc'),
-    // Last, because without a signature the disk looks empty: the copy of the table at its end goes with it.
+    // Last, since without a signature the disk looks empty: the copy of the table at its end is wiped too.
     run('wipefs', '-a', '--', name),
     { do: 'run', argv: ['blockdev', '--rereadpt', name], ok: [0, 1] },
   ],

@@ -3,8 +3,8 @@ import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
 
 /**
- * A command of the person's own. It runs only while what it is for is not there, and what it is for must be there
- * afterwards: a command that changes nothing would run again with every look.
+ * A person's command. It runs only while its result is missing, and the result must exist afterwards: a command without
+ * effect would run again in every pass.
  */
 export const command: ItemRules<'command'> = {
   type: 'command',

@@ -3,7 +3,7 @@ import type { ObservedFile } from '../ask.ts'
 import { run } from '../command.ts'
 import { change, type ItemRules, octal } from '../item.ts'
 
-/** A folder with its rights; what is in it is not looked at, and a folder with something in it is never removed. */
+/** A folder with its mode and owner; its content is not read, and a non-empty one is never deleted. */
 export const directory: ItemRules<'directory'> = {
   type: 'directory',
   asks: ({ name }) => [{ ask: 'file', path: name }],

@@ -2,13 +2,13 @@ import type { Change } from '../../../model/resource.ts'
 import type { HostQuestion, ItemFacts } from '../ask.ts'
 import { change } from '../item.ts'
 
-/** What is known of a disk before anything on it may be lost. */
+/** The facts about a disk before anything on it may be lost. */
 export interface HostDisk {
   readonly there: boolean
   readonly serial: string
   /** The path that the kernel has for it, like /dev/sdb. */
   readonly real: string
-  /** Everything that is on it: `ext4`, `zfs_member`, `part`. Empty: nothing that anybody knows. */
+  /** Everything on it: `ext4`, `zfs_member`, `part`. Empty: nothing recognised. */
   readonly content: string
   /** Signatures on the disk itself, without its partitions. */
   readonly own: readonly string[]
@@ -20,8 +20,8 @@ export interface HostDisk {
 }
 
 /**
- * Disks are named by their id, never by the letter that they happened to get. What is on one is read from the disk
- * itself: lsblk only repeats what udev noted once, and says nothing where udev does not run.
+ * Disks are named by their id, never by a letter, which may change. Their content is read from the disk itself: lsblk
+ * only repeats udev's notes, and shows nothing where udev does not run.
  */
 export function diskAsks(device: string): readonly HostQuestion[] {
   return [rowsOf, signaturesOf, partitionsOf, realOf].map((of) => ({ ask: 'run', argv: of(device) }))

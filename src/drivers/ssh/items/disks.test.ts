@@ -295,7 +295,7 @@ test('mount: fstab gets one line for the place, and a mount that nobody wants an
       .paths,
     ['mounted'],
   )
-  // Only what could be mounted is written down: the next start would wait for anything else, or end in emergency mode.
+  // Only what could be mounted is written to fstab: otherwise the next start would wait, or end in emergency mode.
   const words = judged(item, look('', false)).commands.map((line) => line.split(' ')[0])
   assert.deepEqual(words, ['mkdir', 'sh', 'write', 'sh'])
   assert.match(judged(item, look('', false)).commands[1] ?? '', /mount -t .* \/srv LABEL=data btrfs noatime,nofail$/)

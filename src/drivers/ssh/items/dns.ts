@@ -6,7 +6,7 @@ import { fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.
 const RESOLVED = '/etc/systemd/resolved.conf.d/croft.conf'
 const PLAIN = '/etc/resolv.conf'
 
-/** Which servers answer names: through systemd-resolved where it runs, else in resolv.conf. */
+/** The DNS servers: through systemd-resolved if it runs, else in resolv.conf. */
 export const dns: ItemRules<'dns'> = {
   type: 'dns',
   asks: (item) => [

@@ -79,7 +79,7 @@ const mount = (more: object): HostItem => ({
   name: '/srv',
   spec: { device: 'LABEL=a', fs: 'ext4', options: 'defaults', mounted: true, ...more },
 })
-/** What findmnt says of what is mounted, and whether it is the device that is asked about. */
+/** findmnt's report of a mount, and whether it is the requested device. */
 const mountedFrom = (source: string, same: boolean, device = 'LABEL=a') => ({
   [said('findmnt', '-n', '-o', 'SOURCE,FSTYPE', '--mountpoint', '/srv')]: out(`${source} ext4\n`),
   [said('findmnt', '-n', '-o', 'SOURCE', '--source', device, '--mountpoint', '/srv')]: out('', same ? 0 : 1),

@@ -62,7 +62,7 @@ function placesOf({ name, spec }: HostItemOf<'fetch'>) {
   return { folder, target, proof: { ask: 'file', path: `${folder}/archive`, sha256: spec.sha256 } as const }
 }
 
-/** Constant text; all that a person wrote comes as words behind it. */
+/** Constant text; a person's text comes only as words after it. */
 const PROGRAM = `set -eu; umask 022
 folder=$1; url=$2; sum=$3; kind=$4; mode=$5; name=$6
 mkdir -p -- "$folder"; t=$(mktemp -d -- "$folder/.croft.XXXXXXXX"); trap 'rm -rf -- "$t"' EXIT

@@ -45,7 +45,7 @@ export const file: ItemRules<'file'> = {
     return [...wanted, ...(spec.restart ?? []).map((unit) => run('systemctl', 'try-restart', '--', unit))]
   },
   undo({ name, spec }, seen) {
-    // What was in its place may be a secret as well, and how it is taken back is written down.
+    // The former content may be a secret as well, and undo commands are stored in plain text.
     if (spec.secret !== undefined) return seen.file(name).kind === 'absent' ? [{ do: 'remove', path: name }] : undefined
     const back = restoreFile(name, seen.file(name), spec.content)
     return back === undefined

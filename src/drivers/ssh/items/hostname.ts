@@ -3,7 +3,7 @@ import { change, fileAsk, fileChanges, type ItemRules, put, restoreFile } from '
 
 const PATH = '/etc/hostname'
 
-/** What the host calls itself. */
+/** The host's own name. */
 export const hostname: ItemRules<'hostname'> = {
   type: 'hostname',
   asks: ({ spec }) => [fileAsk(PATH, `${spec.hostname}\n`), { ask: 'sysctl', key: 'kernel.hostname' }],

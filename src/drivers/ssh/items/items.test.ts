@@ -81,7 +81,7 @@ for (const item of ITEMS) {
     assert.ok(commands.length > 0)
     for (const command of commands) {
       if (command.do !== 'run') continue
-      // A program for sh is constant: what a person wrote is only ever a word behind it.
+      // A program for sh is constant: a person's text is only ever a word after it.
       const at = command.argv.indexOf('-c')
       if (command.argv[0] === 'sh' && at === 1 && item.name !== item.type)
         assert.ok(!(command.argv[2] ?? '').includes(item.name), command.argv[2])

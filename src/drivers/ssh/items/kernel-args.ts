@@ -6,7 +6,7 @@ import { editBack, editOf, wordsIn } from '../edit.ts'
 import { change, type ItemRules } from '../item.ts'
 import { textOf } from './line.ts'
 
-/** Where the words for the kernel are kept, by who starts it: a Raspberry Pi, systemd-boot, grub. */
+/** The files with kernel arguments by boot loader: a Raspberry Pi, systemd-boot, grub. */
 const PI = ['/boot/firmware/cmdline.txt', '/boot/cmdline.txt'] as const
 const SYSTEMD_BOOT = '/etc/kernel/cmdline'
 const GRUB = '/etc/default/grub'
@@ -62,7 +62,7 @@ export const kernelArgs: ItemRules<'kernel-args'> = {
 const without = (some: readonly string[], others: readonly string[]) =>
   some.filter((word) => !others.includes(word)).join(' ')
 
-/** The words that go and those that come: whole lines would leave it to the reader to find them. */
+/** Shows only removed and added words: in whole lines they would be hard to find. */
 function wordChange(path: string, from: string, to: string, effect: Change['effect'] = 'live'): Change | undefined {
   const [before, after] = [wordsIn(from), wordsIn(to)]
   if (before.join(' ') === after.join(' ')) return undefined
@@ -84,7 +84,7 @@ function wantedArgs(text: string, spec: KernelArgs, seen: ItemFacts): string {
 
 interface Boot {
   readonly path: string
-  /** What the line begins with that has the words. */
+  /** The prefix of the line with the words. */
   readonly prefix: string
   readonly args: string
   readonly after: readonly Command[]
@@ -124,20 +124,20 @@ function bootOf(seen: ItemFacts): Boot | undefined {
 }
 
 /**
- * Does systemd-boot start this host? The file alone says nothing: the installer of Proxmox writes it for every root on ZFS,
- * also where grub starts the host.
+ * Reports whether systemd-boot starts this host. The file alone proves nothing: Proxmox's installer writes it for every
+ * root on ZFS, even if grub starts the host.
  */
 function isSystemdBoot(proxmox: boolean, seen: ItemFacts): boolean {
   if (proxmox) return /configured with: [^\n]*\buefi\b/.test(seen.run('proxmox-boot-tool', 'status').out)
   return seen.run('bootctl', 'is-installed').code === 0 || seen.file(GRUB).kind !== 'file'
 }
 
-/** The words as a shell reads them, like update-grub: from the file alone, and with the files that come after it. */
+/** The words as a shell reads them, like update-grub: from the file alone, and with the files sourced later. */
 const SOURCED =
   'unset GRUB_CMDLINE_LINUX_DEFAULT; . /etc/default/grub; printf "%s\\n" "$GRUB_CMDLINE_LINUX_DEFAULT"; ' +
   'for f in /etc/default/grub.d/*.cfg; do if [ -e "$f" ]; then . "$f"; fi; done; printf "%s\\n" "$GRUB_CMDLINE_LINUX_DEFAULT"'
 
-/** The file is a program of sh. Where croft and sh read different words, a line of croft's would lose some of them. */
+/** The file is a sh program. If croft and sh read different words, a line of croft's would lose some of them. */
 function grubObjection(args: string, seen: ItemFacts): Change['blocked'] {
   const { code, out } = seen.run('sh', '-c', SOURCED)
   if (code !== 0) return undefined
@@ -156,7 +156,7 @@ function grubObjection(args: string, seen: ItemFacts): Change['blocked'] {
   return undefined
 }
 
-/** As a shell reads it: in either sort of quotes, or one word without; a remark may follow. */
+/** As a shell reads it: in single or double quotes, or one unquoted word; a comment may follow. */
 const GRUB_LINE = /^GRUB_CMDLINE_LINUX_DEFAULT=(?:"([^"\n]*)"|'([^'\n]*)'|([^\s"'#]*))(?=[ \t]*(?:#.*)?$)/m
 
 function grubArgs(text: string): string {
@@ -175,10 +175,10 @@ function keep(path: string, content: string, seen: ItemFacts): Command {
 }
 
 const nameOf = (word: string) => word.split('=')[0] ?? word
-/** cgroup_enable stands once for each group. */
+/** These may be repeated: cgroup_enable appears once per group. */
 const isOften = (word: string) => /^(?:console|earlycon|module_blacklist|modprobe\.blacklist|cgroup_enable)=/.test(word)
 
-/** The words with ours among them. A word `a=b` takes the place of any other `a=…`, but for those that may stand often. */
+/** Returns the words including ours. A word `a=b` replaces any other `a=…`, except repeatable ones. */
 export function withArgs(
   text: string,
   spec: { readonly args: readonly string[]; readonly remove: readonly string[] },
@@ -186,7 +186,7 @@ export function withArgs(
   const words = wordsIn(text).filter(
     (word) => !spec.remove.some((gone) => word === gone || (!gone.includes('=') && word.startsWith(`${gone}=`))),
   )
-  // Words that stand several times, like hugepagesz and hugepages, mean something by their order.
+  // For repeated words, like hugepagesz and hugepages, the order matters.
   const names = spec.args.map(nameOf)
   const several = spec.args.filter((arg) => names.filter((name) => name === nameOf(arg)).length > 1 && !isOften(arg))
   const isSeveral = (word: string) => several.some((arg) => nameOf(arg) === nameOf(word))

@@ -24,7 +24,7 @@ export const line: ItemRules<'line'> = {
   undo({ spec }, seen) {
     const there = textOf(seen.file(spec.path))
     if (there === undefined) return undefined
-    // Ours took the place of all of them.
+    // Our line replaced all of them.
     const before = there
       .split('\n')
       .filter((one) => matches(one, spec))
@@ -61,7 +61,7 @@ export function withLine(text: string, spec: LineSpec): string {
     if (first < 0) return text
     kept.splice(first, 1)
   } else if (first >= 0) {
-    // With or without a newline at its end, the file is right.
+    // The file is right with or without a newline at its end.
     if (lines[first] === spec.line && kept.length === lines.length) return text
     kept[first] = spec.line
   } else kept.push(spec.line)

@@ -41,7 +41,7 @@ type Manager = AddressItem['spec']['manager']
 const MANAGERS: readonly Manager[] = ['networkmanager', 'netplan', 'ifupdown']
 const nameOf = ({ spec }: AddressItem) => `network-${spec.interface}`
 
-/** Other managers that still have a file of ours for this interface. */
+/** Returns other managers that still have a file of ours for this interface. */
 function former(item: AddressItem, seen: ItemFacts): readonly Manager[] {
   return MANAGERS.filter(
     (manager) => manager !== item.spec.manager && seen.file(pathOf(item, manager)).kind !== 'absent',
@@ -73,7 +73,7 @@ function pathOf({ spec }: AddressItem, manager: Manager = spec.manager): string 
   }
 }
 
-/** The manager takes up what its files say now. `ours`: ours is among them. */
+/** Makes the manager apply its files. `ours`: one of them is ours. */
 function reload({ spec }: AddressItem, manager: Manager, ours: boolean): readonly Command[] {
   switch (manager) {
     case 'networkmanager': {

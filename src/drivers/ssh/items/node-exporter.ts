@@ -7,7 +7,7 @@ import { change, type ItemRules, ownFile } from '../item.ts'
 const PACKAGE = 'prometheus-node-exporter'
 const UNIT = `${PACKAGE}.service`
 
-/** Prometheus' node exporter from the distribution, listening where it is told to. */
+/** Prometheus's node exporter from the distribution, listening on the declared address. */
 export const nodeExporter: ItemRules<'node-exporter'> = {
   type: 'node-exporter',
   queues: ['single/apt'],

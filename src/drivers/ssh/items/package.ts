@@ -19,7 +19,7 @@ export const packageItem: ItemRules<'package'> = {
   commands({ name, spec }) {
     if (spec.absent === true) return [apt('remove', '--', name)]
     const wanted = spec.version === undefined ? name : `${name}=${spec.version}`
-    // A person named the version: an older one than what is there is meant.
+    // A person named the version: a downgrade is intended.
     const how = ['--no-install-recommends', ...(spec.version === undefined ? [] : ['--allow-downgrades'])]
     return [apt('install', ...how, '--', wanted)]
   },

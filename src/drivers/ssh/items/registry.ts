@@ -61,7 +61,7 @@ const ITEMS: { readonly [Type in HostItemType]: ItemRules<Type> } = {
   'node-exporter': nodeExporter,
 }
 
-/** The rules of an item's type. The table gives each type its own, so what is asked of them fits. */
+/** Returns the rules of an item's type. The table maps each type to its rules, so the cast is safe. */
 export function rulesOf(item: HostItem): ItemRules {
   return ITEMS[item.type] as unknown as ItemRules
 }

@@ -21,7 +21,7 @@ export const sshd: ItemRules<'sshd'> = {
     const changes: Change[] = [...fileChanges(seen.file(PATH), textOf(spec.settings), { mode: 0o600 })]
     const { code, out } = seen.run('sshd', '-T', '-C', 'user=root,host=localhost,addr=127.0.0.1')
     if (changes.length > 0 || code !== 0) return changes
-    // The file is there, and something that is read before it says otherwise.
+    // The file is right, and an earlier configuration overrides it.
     for (const [name, value] of Object.entries(spec.settings)) {
       // It prints each value of a list in a separate line.
       const inForce = [...out.matchAll(new RegExp(`^${name.toLowerCase()} (.*)$`, 'gm'))]
@@ -58,7 +58,7 @@ function textOf(settings: Readonly<Record<string, string>>): string {
     .join('')
 }
 
-/** `without-password` and `prohibit-password` are one thing with two names. */
+/** `without-password` and `prohibit-password` mean the same. */
 function sameSetting(a: string, b: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace('without-password', 'prohibit-password').trim()
   return plain(a) === plain(b)

@@ -31,7 +31,7 @@ export const sysctl: ItemRules<'sysctl'> = {
   },
   commands: (item, _seen, changes) => [
     ...fileOf(item).put,
-    // Containers may read settings that they must not write: what is right already is not written again.
+    // Containers may read settings that they must not write: a right value is not written again.
     ...(changes.some((one) => one.path === 'value')
       ? [run('sysctl', '-q', '-w', `${item.name}=${item.spec.value}`)]
       : []),

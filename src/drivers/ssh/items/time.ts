@@ -6,7 +6,7 @@ import { change, type ItemRules, ownFile } from '../item.ts'
 const LOCALTIME = '/etc/localtime'
 const zone = (name: string) => `/usr/share/zoneinfo/${name}`
 
-/** The time zone, and who tells the time. */
+/** The time zone and the time servers. */
 export const time: ItemRules<'time'> = {
   type: 'time',
   asks: (item) => [{ ask: 'file', path: LOCALTIME }, ...serversOf(item).map((one) => one.ask)],

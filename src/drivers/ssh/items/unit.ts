@@ -4,7 +4,7 @@ import type { HostQuestion } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules, ownFile } from '../item.ts'
 
-/** Whether such a unit begins at start is nothing that can be switched. */
+/** Such a unit cannot be enabled or disabled. */
 const UNCHANGING = ['static', 'alias', 'generated', 'indirect', 'transient']
 const RELOAD = run('systemctl', 'daemon-reload')
 

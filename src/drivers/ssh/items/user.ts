@@ -5,7 +5,7 @@ import { type Command, run } from '../command.ts'
 import { removeInHome, writeInHome } from '../home.ts'
 import { armed, change, fileAsk, fileChanges, type ItemRules, octal, put, restoreFile } from '../item.ts'
 
-/** A user with groups, authorized keys and, where it is said, the right to become root without a password. */
+/** A user with groups, authorized keys and, if declared, passwordless sudo. */
 export const user: ItemRules<'user'> = {
   type: 'user',
   queues: ['single/users'],
@@ -58,7 +58,7 @@ export const user: ItemRules<'user'> = {
         spec.shell ?? '/bin/bash',
         ...(spec.uid === undefined ? [] : ['--uid', String(spec.uid)]),
         ...(spec.home === undefined ? [] : ['--home-dir', spec.home]),
-        // A group of that name is there already, like git's: it becomes the user's own.
+        // A group of that name exists, like git's: it becomes the user's own.
         ...(hasGroup(name, seen) ? ['--no-user-group', '--gid', name] : []),
       ]
       commands.push(run('useradd', ...how, '--', name))
@@ -120,8 +120,8 @@ function groupsOf(name: string, seen: ItemFacts): readonly string[] {
 }
 
 /**
- * By which keys one comes in as a user, and whether one becomes root. croft itself may come in by this very account, so
- * what could shut it out is proved by a new connection, and taken back by the host when that fails.
+ * The login keys of a user, and its sudo right. croft itself may use this account, so a change that could break its
+ * login is proved by a new connection, and reverted by the host if that fails.
  */
 
 function doorAsks(item: UserItem): readonly HostQuestion[] {
@@ -151,7 +151,7 @@ function openDoors(item: UserItem, seen: ItemFacts, existed: boolean): readonly 
   return armed(`user-${item.name}`, back, commands)
 }
 
-/** As it was before. Undefined: it cannot be taken back. */
+/** Restores the former state. Undefined: impossible. */
 function closeDoors(item: UserItem, seen: ItemFacts): readonly Command[] | undefined {
   const doors = doorsOf(item)
   if (doors.length === 0) return []
@@ -166,7 +166,7 @@ function closeDoors(item: UserItem, seen: ItemFacts): readonly Command[] | undef
 
 interface Door {
   readonly now: readonly Command[]
-  /** As it was. Undefined: it cannot be brought back. */
+  /** Restores the former state. Undefined: impossible. */
   back(seen: ItemFacts): readonly Command[] | undefined
   /** It may cut off a user; an added right cannot. */
   readonly shuts: boolean
@@ -205,7 +205,7 @@ function keysDoor(item: UserItem, keys: readonly string[]): Door {
   }
 }
 
-/** Where its keys are, unless it lives elsewhere. */
+/** The default folder of its keys. */
 const homeOf = ({ name, spec }: UserItem) => spec.home ?? (name === 'root' ? '/root' : `/home/${name}`)
 const sshFolder = (item: UserItem) => `${homeOf(item)}/.ssh`
 const AUTHORIZED = 'authorized_keys'

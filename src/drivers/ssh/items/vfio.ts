@@ -4,8 +4,8 @@ import type { ItemFacts } from '../ask.ts'
 import { change, type ItemRules, ownFile } from '../item.ts'
 
 /**
- * PCI devices that are kept for guests. Which devices share a group is looked at first: a group goes to a guest as a
- * whole, so a disk controller in it would go along.
+ * PCI devices reserved for guests. Checks their groups first: a guest gets a whole group, so a disk controller in it
+ * would go along.
  */
 export const vfio: ItemRules<'vfio'> = {
   type: 'vfio',

@@ -32,7 +32,7 @@ export const zfsDataset: ItemRules<'zfs-dataset'> = {
     if (there === undefined) return undefined
     return Object.keys(spec.properties).map((key) => {
       const before = there.get(key)
-      // What came from above comes from there again: said here, it would no longer follow.
+      // An inherited value must be inherited again: if set here, it would no longer follow.
       return before?.isOwn === true
         ? run('zfs', 'set', `${key}=${before.value}`, name)
         : run('zfs', 'inherit', key, name)

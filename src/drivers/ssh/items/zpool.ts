@@ -5,7 +5,7 @@ import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
 import { diskAsks, diskIn, eraseObjection } from './disk.ts'
 
-/** A ZFS pool: made, imported, given more mirrors; never taken apart. */
+/** A ZFS pool: created, imported, extended by mirrors; never taken apart. */
 export const zpool: ItemRules<'zpool'> = {
   type: 'zpool',
   queues: ['single/disks'],
@@ -18,7 +18,7 @@ export const zpool: ItemRules<'zpool'> = {
   diff(item, seen) {
     const { name, spec } = item
     const pools = seen.run(...LIST)
-    // ZFS that says nothing has not said that there is no pool: its module may be missing after an upgrade.
+    // A silent ZFS does not prove that there is no pool: its module may be missing after an upgrade.
     if (pools.code !== 0)
       return [refusal('zfs', 'ZFS does not answer on this host', 'install zfsutils-linux, and load the module zfs')]
     if (!pools.out.split('\n').includes(name)) return missingPool(item, seen)
@@ -78,7 +78,7 @@ export const zpool: ItemRules<'zpool'> = {
   },
 }
 
-/** Not there: taken over from the disks, made, or neither. */
+/** The pool is missing: import it from the disks, create it, or neither. */
 function missingPool(item: HostItemOf<'zpool'>, seen: ItemFacts): readonly Change[] {
   const { name, spec } = item
   if (isImportable(name, seen.run(...importable(name)).out))
@@ -114,7 +114,7 @@ const statusOf = (name: string, ...how: readonly string[]) => ['zpool', 'status'
 const getAll = (name: string) => ['zpool', 'get', '-H', '-p', '-o', 'property,value', 'all', name]
 const BY_ID = '/dev/disk/by-id'
 
-/** Looks through all disks, which wakes those that sleep: only while the pool is not there. */
+/** Scans all disks, which wakes sleeping ones: only while the pool is missing. */
 function importable(name: string): readonly string[] {
   return ['sh', '-c', 'zpool list -H "$1" >/dev/null 2>&1 || zpool import -d "$2"', 'sh', name, BY_ID]
 }
@@ -124,9 +124,9 @@ function isImportable(name: string, out: string): boolean {
 }
 
 /**
- * What the pool calls this disk; undefined: it is none of its disks. It may have been made with another name of the disk
- * (/dev/sdb, wwn-…): both lists have the same lines, one of them with what the names lead to. A disk that was given whole
- * is shown by its first partition.
+ * Returns the pool's name of this disk; undefined: it is not one of its disks. It may have been added by another name
+ * (/dev/sdb, wwn-…): both lists have the same lines, one with resolved names. A whole disk is listed by its first
+ * partition.
  */
 function nameInPool(name: string, device: string, seen: ItemFacts): string | undefined {
   const [shown, real] = [statusOf(name), statusOf(name, '-L')].map((argv) => seen.run(...argv).out.split('\n'))
@@ -139,7 +139,7 @@ function nameInPool(name: string, device: string, seen: ItemFacts): string | und
 }
 
 /**
- * Is it the value that was asked for? `-p` shows sizes in bytes and no limit as 0 or as the largest number there is; a
+ * Reports whether the value is the wanted one. `-p` shows sizes in bytes, and no limit as 0 or as the largest number; a
  * person writes 1G and none.
  */
 export function sameProperty(seen: string | undefined, wanted: string): boolean {
@@ -151,7 +151,7 @@ export function sameProperty(seen: string | undefined, wanted: string): boolean 
   return bytes !== undefined && bytes === bytesOf(seen)
 }
 
-/** Values that ZFS takes and shows under another name. */
+/** Values that ZFS accepts and shows by another name. */
 const PLAIN_NAMES: Readonly<Record<string, string>> = { posixacl: 'posix', noacl: 'off' }
 
 const NO_LIMIT = '18446744073709551615'
@@ -167,7 +167,7 @@ function bytesOf(text: string): bigint | undefined {
   return (BigInt(whole + part) << shift) / 10n ** BigInt(part.length)
 }
 
-/** One property as `get -H -p -o property,value,source` shows it. */
+/** One property as `get -H -p -o property,value,source` prints it. */
 export interface ZfsProperty {
   readonly value: string
   /** It is set on this dataset; otherwise it is inherited or a default. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { WireRequest, WireResponse } from '../../../../lib/wire.ts'
 
-/** Takes Proxmox's calls of the agent lane and runs them on this computer, so that its scripts meet a real shell. */
+/** Runs Proxmox's calls of the agent lane on this computer, so that the scripts meet a real shell. */
 export function realAgent(): { answer(request: WireRequest): Promise<Partial<WireResponse>>; calls: string[] } {
   const ended = new Map<number, Record<string, unknown>>()
   const calls: string[] = []

@@ -26,7 +26,7 @@ export function pveumCall(words: readonly string[]): PveumCall {
   }
 }
 
-/** Does what the pveum of a host does, by the API of the simulated one and as root. Answers the token that was made. */
+/** Runs pveum commands through the simulated API as root. Returns the created token. */
 export async function pveum(datacentre: Datacentre, commands: readonly string[]): Promise<string> {
   let token = ''
   for (const command of commands) {

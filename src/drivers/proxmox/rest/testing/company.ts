@@ -12,7 +12,7 @@ export const APART = new Set([
   'acl.token',
 ])
 
-/** What only the simulator has something against: it knows which fields go with which type. */
+/** Combinations that only the simulator refuses: it knows which fields belong to which type. */
 export const APART_SIMULATED = new Set([
   ...APART,
   'storage.content',
@@ -25,17 +25,17 @@ export const APART_SIMULATED = new Set([
   'realm.userAttr',
   'realm.server1',
   'storage.shared',
-  // Of services that the simulator has none of.
+  // For services that the simulator lacks.
   'sdn-zone.dns',
   'sdn-zone.reverseDns',
   'sdn-zone.dnsZone',
   // HA has rules in place of groups.
   'ha-resource.group',
-  // The real one takes a new name that is the old one, to change the comment.
+  // The real API accepts an unchanged name as the new one, to change the comment.
   'firewall-group.comment',
 ])
 
-/** What must be there before, where the simulator checks it. */
+/** Prerequisites that the simulator checks. */
 export function neededBy(name: string): readonly SettingSpec[] {
   const exampleNamed = (other: string) => DEFINITIONS.filter((one) => one.name === other).map(exampleOf)
   switch (name) {

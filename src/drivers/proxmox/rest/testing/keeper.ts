@@ -16,14 +16,14 @@ import { settingRules } from '../setting-rules.ts'
 import { TEST_KEY } from './certificate.ts'
 import { createPaper } from './paper.ts'
 
-/** What the engine would do with one setting, without an engine: look, decide, make the first call, look again. */
+/** One setting without an engine: observe, decide, make the first call, observe again. */
 export interface Keeper {
   readonly requests: readonly string[]
-  /** What the real API's validation has against them. */
+  /** Complaints of the real API's validation. */
   readonly complaints: readonly string[]
   list(setting: SettingSpec): Promise<readonly ObservedResource[]>
   find(setting: SettingSpec): Promise<ObservedResource | undefined>
-  /** Until nothing differs; answers the steps that it took. */
+  /** Repeats until nothing differs; returns the performed steps. */
   settle(setting: SettingSpec): Promise<readonly Step[]>
   remove(setting: SettingSpec): Promise<readonly Step[]>
 }
@@ -47,7 +47,7 @@ export function simKeeper(): Keeper & {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1))
   const datacentre = createDatacentre({ clock, random: seededRandom(7) })
   datacentre.addGuest(114, 'still-fawn', { name: 'web' })
-  // A host has one default gateway: what is tried here may be it.
+  // A host has one default gateway: the test may set it.
   delete datacentre.world.hosts.get('still-fawn')?.interfaces.get('vmbr0')?.gateway
   return {
     datacentre,

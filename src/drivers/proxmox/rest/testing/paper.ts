@@ -8,9 +8,9 @@ type Row = Record<string, unknown>
 type Params = Readonly<Record<string, string | readonly string[]>>
 
 /**
- * A Proxmox on paper: it keeps settings in lists and answers as the recordings show (numbers for flags, arrays for
- * repeated parameters, rules inserted at the top, changes that wait to be applied), for every definition, also those
- * that the simulator does not serve. It knows the paths from the definitions and nothing of how the driver works.
+ * A minimal Proxmox: stores settings in lists and answers like the recordings (numbers for flags, arrays for repeated
+ * parameters, rules inserted at the top, pending changes), for every definition, including those that the simulator
+ * lacks. It knows the definitions' paths and nothing of the driver.
  */
 export function createPaper() {
   const lists = new Map<string, Map<string, Row>>()
@@ -135,7 +135,7 @@ export function createPaper() {
         if (verb.id === 'rename' && params.rename === undefined) continue
         const id = idFor(definition, verb, names, params)
         const there = keyOf(listOf(listPlace(definition.list.path, place)), id) !== undefined
-        // The same call makes and changes some things: what is there tells which.
+        // For some things one call both creates and changes: the existing thing decides.
         const sharesPath = definition.create?.path === definition.update?.path && does !== 'remove'
         if (sharesPath && there !== (does === 'update')) continue
         change(definition, does, place, id, params)
@@ -215,7 +215,7 @@ function only(row: Row, names: readonly string[]): Row {
   return Object.fromEntries(Object.entries(row).filter(([name]) => names.includes(name)))
 }
 
-/** What Proxmox itself adds to a new thing. */
+/** Proxmox's own fields of a new thing. */
 function createdKey(definition: Definition, id: string): Row {
   const [key = ''] = definition.key
   if (definition.name === 'sdn-subnet') return { subnet: `z-${id.replace('/', '-')}`, cidr: id }
@@ -318,7 +318,7 @@ function splitTail(template: string, place: string): readonly [string?, string?]
 function listPlace(template: string, place: string): string {
   const source = template.replace('{firewall}', FIREWALL).replaceAll(/\{(\w+)\}/g, '[^/]+')
   const found = new RegExp(`^${source}`).exec(place)?.[0]
-  // Not every write goes below the list: a certificate is uploaded elsewhere than it is shown.
+  // Not every write is below the list: a certificate is uploaded elsewhere.
   return found ?? place.replace('/custom', '/info')
 }
 

@@ -31,7 +31,7 @@ export function exampleOf(definition: Definition): SettingSpec {
   }
 }
 
-/** Another good value for a field; undefined where only one makes sense in the example. */
+/** Returns another valid value for a field; undefined if only one makes sense in the example. */
 export function anotherValue(
   definition: string,
   name: string,
@@ -86,7 +86,7 @@ function same(one: SettingValue, other: SettingValue | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Where not any word will do. */
+/** Fields with a restricted form. */
 const SPECIAL: Readonly<Record<string, SettingValue>> = {
   email: 'else@example.com',
   privileges: ['VM.Audit', 'VM.Console', 'Sys.Audit'],

@@ -4,7 +4,7 @@ import type { VmSpec } from '../../../../model/vm.ts'
 export type Config = Readonly<Record<string, unknown>>
 export type Seen = readonly [path: string, from: unknown, to: unknown, effect: Change['effect']]
 
-/** One option: how it is declared, what is sent for it, and what Proxmox may answer. Shared by the tests. */
+/** One option: its declaration, its sent parameters, and Proxmox's possible answers. Shared by the tests. */
 export interface OptionRow {
   readonly what: string
   readonly declared: Partial<VmSpec>
@@ -12,7 +12,7 @@ export interface OptionRow {
   readonly create: Config
   /** Configurations that mean the same as the declaration. */
   readonly same: readonly Config[]
-  /** Configurations that do not, with the changes and the parameters that put it right. */
+  /** Configurations that differ, with the changes and the correcting parameters. */
   readonly differs: readonly { readonly config: Config; readonly changes: readonly Seen[]; readonly update: Config }[]
 }
 
@@ -24,7 +24,7 @@ const ci = (more: object) => ({ cloudInit: { storage: 'local', slot: 'ide2', ...
 const DRIVE = { ide2: 'local:114/vm-114-cloudinit.qcow2,media=cdrom,size=4M' }
 const KEY = 'ssh-ed25519 AAAA+b/c= u@h'
 
-/** An option that is one key: declared, absent means `fallback`, anything else differs. */
+/** An option of one key: the declared value and, if absent, `fallback` match; all else differs. */
 function simple(
   what: string,
   declared: Partial<VmSpec>,
