@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { LONG_FUNCTIONS, MOST_LINES } from './ratchet.ts'
+import { LONG_FUNCTIONS, MOST_LINES, MOST_VAGUE_WORDS, VAGUE_WORDS } from './ratchet.ts'
 
-/* The code does not grow unnoticed: lines of each folder and long functions are held at what was reached. */
+/* The code does not get worse unnoticed: lines, long functions and vague comments are held at what was reached. */
 
 const ROOT = dirname(import.meta.dirname)
 const LONG_LINES = 120
@@ -68,4 +68,13 @@ test(`no function has more than ${LONG_LINES} lines but those that had them befo
     .flatMap((path) => longFunctions(textOf(path)).map(({ name }) => `${path} ${name}`))
   const grown = long.filter((name) => !LONG_FUNCTIONS.includes(name))
   assert.deepEqual(grown, [], 'split the function; test/ratchet.ts lists those that were too long already')
+})
+
+test('comments name their subjects', () => {
+  const comments = files.flatMap((path) => textOf(path).match(/^\s*(?:\/\/|\*|\/\*).*/gm) ?? [])
+  const vague = new RegExp(`\\b(?:${VAGUE_WORDS.join('|')})\\b`, 'gi')
+  const words = comments.reduce((sum, comment) => sum + comment.split(/\s+/).length, 0)
+  const found = comments.flatMap((comment) => comment.match(vague)?.map((word) => `${word}: ${comment.trim()}`) ?? [])
+  const rate = (1000 * found.length) / words
+  assert.ok(rate <= MOST_VAGUE_WORDS, `${rate.toFixed(1)} in 1,000 words, such as:\n${found.slice(0, 20).join('\n')}`)
 })

@@ -63,3 +63,29 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'src/store/memory.ts createMemoryStore',
   'src/store/sqlite.ts createSqliteStore',
 ]
+
+/**
+ * Words of comments that usually hide who does what: name the subject, and use the term of the field ("the caller", "again",
+ * "active", "its own").
+ */
+export const VAGUE_WORDS: readonly string[] = [
+  'anew',
+  'begun',
+  'besides',
+  'in force',
+  'is to be',
+  'likewise',
+  'no more',
+  'nobody',
+  'of its own',
+  'of which',
+  'somebody',
+  'stands for',
+  'thereby',
+  'was to be',
+  'whatever',
+  'whoever',
+]
+
+/** How many of them 1,000 words of comments may hold. */
+export const MOST_VAGUE_WORDS = 4
