@@ -67,7 +67,7 @@ export function App() {
   )
 }
 
-/** The first sentence of the overview, for whoever hears the page: said whenever it changes, wherever they are. */
+/** Announces the overview's first sentence to screen readers when it changes, on every view. */
 function Said({ page }: { readonly page: Page | undefined }) {
   const text = page === undefined ? '' : statusOf(page).text
   return (

@@ -14,7 +14,7 @@ export interface CourseLayout {
     readonly words: string
   }[]
   readonly band: readonly VoteSpan[]
-  /** What somebody hears who does not see the picture. */
+  /** The picture in words, for screen readers. */
   readonly sentence: string
 }
 

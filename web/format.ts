@@ -36,7 +36,7 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** The zone that every time on the page is in, unless it says another: that of whoever looks. */
+/** The default zone of times on the page: the reader's. */
 export function ownZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }

@@ -86,7 +86,7 @@ export function useCalm<T>(value: T, everyMs = 1000): T {
   return calm
 }
 
-/** The server's time, drawn anew every so often. */
+/** Returns the server's time, and renders again at the interval. */
 export function useNow(everyMs = 5000): number {
   const [, set] = useState(0)
   useEffect(() => onTick(everyMs, () => set((count) => count + 1)), [everyMs])
@@ -95,7 +95,7 @@ export function useNow(everyMs = 5000): number {
 
 const ticks = new Map<number, Set<() => void>>()
 
-/** One timer for all ages of one pace, so that a hundred of them are drawn at once; none while nobody can see them. */
+/** Shares one timer among all ages of one interval, so that they are drawn at once; none while the page is hidden. */
 function onTick(everyMs: number, listener: () => void): () => void {
   const known = ticks.get(everyMs)
   const listeners = known ?? new Set<() => void>()

@@ -108,7 +108,7 @@ function hear(heard: Heard): void {
 
 function said({ name, data, id }: Extract<Heard, { is: 'said' }>): void {
   expectMore()
-  // The server has forgotten where we were: begin anew.
+  // The server has dropped our position: start over.
   if (name === 'reset') {
     void follow()
     return
@@ -146,7 +146,7 @@ function placeOf(id: string): readonly [boot: string, n: number] {
 /** Two heartbeats of the server, and a little. */
 const SILENT_MS = 25_000
 
-/** A line that says nothing is lost, though nobody closed it: the server would have said that it is there. */
+/** Treats a silent connection as lost even if it is open: the server sends a sign of life. */
 function expectMore(): void {
   clearTimeout(silence)
   silence = setTimeout(() => {

@@ -15,7 +15,7 @@ export type Heard =
 export interface OneLine {
   /** What is shown now belongs to this place in the stream. */
   at(cursor: string): void
-  /** Nothing was heard for too long: whoever listens for us may be asleep. This tab listens itself. */
+  /** Listens in this tab: the tab that listens for us was silent for too long and may be asleep. */
   take(): void
   close(): void
 }

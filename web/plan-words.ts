@@ -1,7 +1,7 @@
 import type { Page } from '../src/server/api/schemas.ts'
 import { shortCommit } from './format.ts'
 
-/** What an empty plan says. That Git and the world agree is said only where the newest commit is the one in force. */
+/** Returns the words for an empty plan. It says that Git and the world agree only if the newest commit is followed. */
 export function idleWords(page: Pick<Page, 'ready' | 'sources' | 'connections'>): {
   readonly icon: 'ok' | 'warn' | 'busy'
   readonly title: string

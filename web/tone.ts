@@ -22,7 +22,7 @@ export function isComing(row: Row): boolean {
   return isComingAt(row, serverNow())
 }
 
-/** Its host is off or cut off: nothing is changing, and nobody knows how it is. */
+/** Reports whether the host is off or cut off: nothing changes, and the state is unknown. */
 function isOutOfSight(row: Row): boolean {
   return row.do === 'wait' && row.reason === 'HostOffline'
 }
@@ -71,7 +71,7 @@ export function nodeTone(node: ClusterOnPage['nodes'][number], phase?: ClusterOn
 
 export { HOT_C }
 
-/** Hosts that are off because somebody or the schedule says so: that is no trouble. */
+/** Returns the hosts that are off on request or by schedule: they are no trouble. */
 export function hostsAsleep(page: Page): ReadonlySet<string> {
   return asleepIn(page)
 }

@@ -42,7 +42,7 @@ export function toast(tone: Toast['tone'], text: string, link?: string): void {
   count += 1
   const id = count
   ui.set({ toasts: [...ui.get().toasts.slice(-2), { id, tone, text, ...(link === undefined ? {} : { link }) }] })
-  // What went wrong stays until somebody has read it.
+  // Errors stay until they are dismissed.
   if (tone !== 'bad') setTimeout(() => dismiss(id), 10_000)
 }
 

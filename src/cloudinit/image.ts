@@ -25,8 +25,8 @@ export function seedImage(document: SeedDocument): Uint8Array {
 const BARE = /^[A-Za-z/][A-Za-z0-9_./@+ -]*$|\n/
 
 /**
- * As YAML 1.1, which is what cloud-init reads: there `on`, `012` and `1:30` are no texts unless they are quoted, and
- * PyYAML stumbles besides over `=`, `<<` and tabs.
+ * Prints YAML 1.1, which cloud-init reads: there `on`, `012` and `1:30` are no texts unless they are quoted, and PyYAML
+ * also fails on unquoted `=`, `<<` and tabs.
  */
 export function printYaml(tree: TreeMap): string {
   const { Document, isScalar, visit } = yamlLibrary()

@@ -8,7 +8,7 @@ export interface IsoFile {
 }
 
 const SECTOR = 2048
-/** The first sixteen sectors belong to whoever boots from a disc; nobody boots from this one. */
+/** The first sixteen sectors are for boot loaders, and this disc is not for booting. */
 const PRIMARY = 16
 const JOLIET = 17
 const END = 18
@@ -66,7 +66,7 @@ function place(files: readonly IsoFile[]): readonly PlacedFile[] {
   })
 }
 
-/** An empty file still points at a sector of its own, so that no reader meets one beyond the end. */
+/** An empty file still gets a sector, so that no reader meets one beyond the end. */
 function sectorsOf(file: IsoFile): number {
   return Math.max(1, Math.ceil(file.bytes.length / SECTOR))
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The hardware address of a card that nobody gave one: from the machine's uid and the slot, so that it is known before
- * the machine is made and the same after it was made anew. Locally administered and for one receiver.
+ * Returns the hardware address of a card without a declared one, from the machine's uid and the slot: it is known
+ * before the machine is made and stays the same after a rebuild. Locally administered unicast.
  */
 export function stableMac(uid: string, slot: string): string {
   const bytes = createHash('sha256').update(`${uid}\0${slot}`).digest().subarray(0, 6)

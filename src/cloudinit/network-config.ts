@@ -1,6 +1,6 @@
 import type { Tree, TreeMap } from '../model/vm.ts'
 
-/** What one network card of a machine is to be. */
+/** The desired addressing of one network card. */
 export interface CardAddressing {
   /** For people and for messages: the card is found by its hardware address alone. */
   readonly id: string

@@ -24,7 +24,7 @@ export function readCloudInit(text: string): CloudInitResult | undefined {
   const [first] = errors
   if (first === undefined) return { state: 'done' }
   const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
-  // A guest may put there whatever it likes, also what cannot be made into a text.
+  // The file is the guest's: it may hold values that cannot become text.
   const said = typeof first === 'string' ? cleanText(first, LIMITS.foreignTextLength) : 'an error that is not text'
   return { state: 'error', message: `${said}${more}` }
 }

@@ -186,7 +186,7 @@ function described(shape: ConfigShape): string {
   return shape.is === 'either' ? [...new Set(shape.shapes.map(described))].join(' or ') : DESCRIBED[shape.is]
 }
 
-/** Never the text itself: it may be what nobody should see. */
+/** Describes a value without showing its text, which may be secret. */
 function shown(tree: Tree): string {
   if (tree === null) return 'empty'
   if (Array.isArray(tree)) return 'a list'

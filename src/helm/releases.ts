@@ -13,7 +13,7 @@ import { findHelm, HelmFailed, runHelm } from './run-helm.ts'
 
 export interface ReleasesOptions extends ChartSources, Pick<HelmReleases, 'read'> {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Real time: another program's patience is nobody's simulation. */
+  /** Real time: Helm is no part of a simulation. */
   readonly clock: Clock
   /** Where fetched charts are kept; undefined: nowhere. */
   readonly cacheDir?: string
@@ -58,7 +58,7 @@ export function createReleases(options: ReleasesOptions): HelmReleases {
   }
 }
 
-/** One run in a directory of its own, which goes with it: the kubeconfig is in it. */
+/** Runs Helm in a temporary directory, which is removed with the kubeconfig in it. */
 async function perform(
   program: string,
   { write, secretValues, login }: HelmRun,
@@ -113,7 +113,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Somebody else's process: it is there all the same.
+    // EPERM means another user's process, which exists.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -13,7 +13,7 @@ import { findHelm, HelmFailed, runHelm } from './run-helm.ts'
 export interface RendererOptions extends ChartSources {
   /** CROFT_HELM names the program; else it is looked for in PATH. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Real time: another program's patience is nobody's simulation. */
+  /** Real time: Helm is no part of a simulation. */
   readonly clock: Clock
   /** Where fetched charts are kept; undefined: nowhere. */
   readonly cacheDir?: string
@@ -89,7 +89,7 @@ async function valuesOf(
   const texts = values === '' ? [] : [values]
   if (hidden === undefined) return texts
   const found = await readObjects(hidden.reveal())
-  // What it says is nobody's business here, nor why it cannot be read.
+  // Drop the parser's message: it may quote the secret.
   if ('problem' in found) throw new HelmFailed('its secret values are not a YAML document')
   const [read] = found.objects
   return isRecord(read) ? [...texts, JSON.stringify(standInsFor(read))] : texts
@@ -106,8 +106,8 @@ async function objectsIn(text: string, { readObjects }: RendererOptions): Promis
 const HIDDEN = 'hidden'
 
 /**
- * Values of the same shape that may be shown: every text and number is another, a yes or no is as it is. Rendered with
- * these, nothing that comes out can give a secret away, whatever a template makes of it.
+ * Returns stand-ins of the same shape: texts and numbers are replaced, booleans stay. Charts rendered with them cannot
+ * reveal a secret, in any template.
  */
 export function standInsFor(values: unknown): unknown {
   if (Array.isArray(values)) return values.map(standInsFor)

@@ -16,9 +16,9 @@ export function findHelm(env: Readonly<Record<string, string | undefined>>): Pro
 
 export interface HelmOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Real time: another program's patience is nobody's simulation. */
+  /** Real time: Helm is no part of a simulation. */
   readonly clock: Clock
-  /** An empty home of its own. */
+  /** An empty temporary home. */
   readonly home: string
   readonly maxBytes: number
   readonly timeoutMs: number

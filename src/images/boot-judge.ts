@@ -15,7 +15,7 @@ export interface BootFinding {
 
 export interface BootJudgement {
   readonly findings: readonly BootFinding[]
-  /** Checks that nobody could make, because the machine told nothing. */
+  /** Checks without a result, because the machine sent no data. */
   readonly unknown: readonly BootCheck[]
 }
 

@@ -2,8 +2,8 @@ import { recordIn } from '../lib/foreign-json.ts'
 import { isRecord } from '../lib/is-record.ts'
 
 /*
- * The whole look at a started image is one program on the computer that has it: whatever ends that program, or us, ends
- * the machine too. It only collects; what it found is judged here.
+ * One program on the computer with the image does the whole look, so that the machine ends with that program or with
+ * us. It only collects; its findings are judged here.
  */
 
 /**

@@ -123,7 +123,7 @@ test('from another image: its checksum first, its root in a mount namespace of i
   assert.ok(words.indexOf('sha512sum') < words.indexOf('qemu-img'))
   assert.ok(plan.steps.some(({ argv }) => argv[0] === 'unshare' && argv.includes('--mount')))
   assert.match(plan.differences[0] ?? '', /mirrors/)
-  // The name servers of whoever builds it are in it only while packages are fetched.
+  // The builder's name servers are in it only while packages are fetched.
   const resolver = plan.steps.filter(({ argv }) => argv.some((word) => word.endsWith('resolv.conf')))
   assert.deepEqual(
     resolver.slice(0, 3).map(({ argv }) => argv.slice(-2)),

@@ -15,12 +15,12 @@ const NEEDED = [
   'systemd-sysv',
   'udev',
   'netplan.io',
-  // Without it nobody makes the declared name servers known to programs.
+  // Passes the declared name servers to programs.
   'systemd-resolved',
   'sudo',
   'ca-certificates',
   'iproute2',
-  // Without these nobody listens when the machine is asked to shut down.
+  // These receive the request to shut down.
   'dbus',
   'libpam-systemd',
   // With these the root grows to the size of the machine's disk.
@@ -31,7 +31,7 @@ const NEEDED = [
 /** Where K3s looks for images that it need not pull. */
 const AIRGAP = 'var/lib/rancher/k3s/agent/images'
 
-/** Scripts of its packages run while it is made, here: on another processor somebody must pretend to be that one. */
+/** Scripts of its packages run here while it is made: another processor must be emulated. */
 const RUNS_ARM = [
   'sh',
   '-c',
@@ -91,8 +91,8 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
     ...spec.files.flatMap(({ path, content, mode }) => put(path.replace(/^\//, ''), content, mode)),
     ...spec.run.map((script) => runStep(script, root, plainEnvironment(spec))),
     ...put('etc/hostname', 'localhost\n'),
-    // With one source alone cloud-init takes it unseen: without its disc, at the second boot, it would begin anew as an
-    // instance without a source and ask for a lease. With two it looks first, and then stays out of the way.
+    // With a single source, cloud-init selects it unchecked: at the second boot, without its disc, it would start over
+    // as an instance without a source and ask for a lease. With two it checks first, and then does nothing.
     ...put('etc/cloud/cloud.cfg.d/90-croft.cfg', 'datasource_list: [NoCloud, ConfigDrive, None]\n'),
     ...bootFiles(inputs, spec.architecture).flatMap(({ path, content }) => put(path, content)),
     ...cleaningSteps(root).map((argv) => step('clean it', argv)),
@@ -100,7 +100,7 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
   ]
 }
 
-/** Scripts of packages write down what they find in their environment: whoever builds it must not show in it. */
+/** Returns a clean environment: package scripts write down theirs, and the builder's must not get into the image. */
 function plainEnvironment({ epoch }: BuildSpec): readonly string[] {
   const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
   return ['env', '-i', `PATH=${path}`, 'HOME=/root', 'LC_ALL=C', 'TZ=UTC', `SOURCE_DATE_EPOCH=${epoch}`]
@@ -162,7 +162,7 @@ function diskBaseSteps(spec: BuildSpec, from: DiskBase, work: string, root: stri
     long('download the base image', download(from.url, base)),
     long('see that it is the right one', [check, '--check', '--strict', '-'], `${from.checksum.value}  ${base}\n`),
     long('unpack it', ['qemu-img', 'convert', '-O', 'raw', base, `${work}/base.raw`]),
-    // In a mount namespace of its own: whatever breaks off, nothing stays mounted.
+    // Uses a private mount namespace, so that a failure leaves no mount behind.
     long('take its root', [
       'unshare',
       '--mount',
@@ -175,7 +175,7 @@ function diskBaseSteps(spec: BuildSpec, from: DiskBase, work: string, root: stri
       `${work}/base.raw`,
       root,
     ]),
-    // For as long as packages are fetched it asks the name servers of whoever builds it, and no longer.
+    // Uses the builder's name servers only while packages are fetched.
     long('put its resolver aside', ['cp', '-a', `${root}/etc/resolv.conf`, `${work}/resolv.conf`]),
     long('let it find its mirrors', ['cp', '--remove-destination', '/etc/resolv.conf', `${root}/etc/resolv.conf`]),
     long('look for packages', [...chroot, 'apt-get', 'update', '-q']),
@@ -249,7 +249,7 @@ function needsOf(spec: BuildSpec): BuildPlan['needs'] {
   return pairs.map(([program, name]) => ({ program, package: name }))
 }
 
-/** What may make two builds of the same declaration differ. Said aloud, because nobody would look for it. */
+/** Returns the reasons why two builds of one declaration may differ, for the user to see. */
 function differencesOf(spec: BuildSpec): readonly string[] {
   const own =
     spec.run.length === 0 ? [] : ['its own steps run while it is made, and what they fetch or write may change']

@@ -24,7 +24,7 @@ export interface DebianBase {
   readonly snapshot?: string
 }
 
-/** From somebody else's disk image: its root partition is taken, and everything that a boot has left in it is not. */
+/** A foreign disk image as the base: only its root partition is taken, without the traces of earlier boots. */
 export interface DiskBase {
   readonly type: 'disk'
   readonly url: string

@@ -72,7 +72,7 @@ mkdir "$work/mnt"
 mount -o ro,noload,loop,offset=$((start * 512)) "$work/disk.raw" "$work/mnt"
 find "$work/mnt" -xdev -mindepth 1 -printf '%y %m %s %P\\n'`
 
-/** The same for a finished image, whoever made it. Needs a loop device. */
+/** Verifies a finished image of any origin. Needs a loop device. */
 export async function verifyImage(path: string, shell: Shell, signal: AbortSignal): Promise<readonly Residue[]> {
   const argv = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', LIST_IMAGE, 'croft', path]
   const ran = await shell.run(argv, { signal, timeoutMs: 600_000 })

@@ -133,7 +133,7 @@ export function cleaningSteps(root: string): readonly (readonly string[])[] {
     '-delete',
   ]
   return [
-    // Whoever builds it may be in the habit of hiding what they make.
+    // Ignore the builder's umask, which may be stricter.
     ['sh', '-c', 'umask 022 && exec mkdir -p -- "$@"', 'croft', ...CLEANED.map((directory) => `${root}/${directory}`)],
     remove('var/lib/cloud'),
     remove('run'),

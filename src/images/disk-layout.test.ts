@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { diskSteps } from './disk-layout.ts'
 
-/** A tree that was made just now, whatever the clock says, and its file system. */
+/** Makes a fresh tree, dated independently of the clock, and its file system. */
 function rootFileSystem(name: string): string {
   const work = mkdtempSync(join(tmpdir(), `croft-disk-${name}-`))
   try {

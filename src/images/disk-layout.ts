@@ -29,8 +29,8 @@ export interface ImageDisk {
 const LONG_MS = 600_000
 
 /**
- * Nobody can say when a file was last changed in its inode: the kernel writes that down, and mke2fs before 1.47.1 copies
- * it. So does the time of reading, which its own reading moves. mke2fs numbers what it copies without a gap.
+ * Sets all inodes to one time. The kernel sets an inode's ctime, which programs cannot, and mke2fs before 1.47.1 copies
+ * it, and the atime, which reading moves. mke2fs numbers the copied inodes without a gap.
  */
 const SAME_TIMES = `set -eu
 dumpe2fs -h "$1" 2>/dev/null | awk -v time="$2" -F: '

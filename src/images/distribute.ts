@@ -6,8 +6,8 @@ import { BuildFailed, checksumOf } from './build.ts'
 const CHUNK_BYTES = 8 * 1024 * 1024
 
 /**
- * Brings an image from one computer into a pool of another, unless the right one is there already. It comes under a name
- * of its own and is checked where it arrived; only then does it get the name that machines are made from.
+ * Copies an image to a pool of another computer, unless the right one is there already. It arrives under a temporary
+ * name and is checked there; only then does it get the name that machines are made from.
  */
 export async function distributeImage(options: {
   readonly from: Shell

@@ -3,8 +3,8 @@ import type { BuildStep } from './build-spec.ts'
 const RUN_MS = 1_800_000
 
 /**
- * Runs a script of a person inside the root, in namespaces of its own: whatever breaks off, nothing stays mounted and no
- * process stays. What it leaves in /tmp, /run and /dev is gone; names are looked up as on the computer that builds.
+ * Runs a user's script inside the root, in private namespaces, so that a failure leaves no mount and no process behind.
+ * Discards /tmp, /run and /dev; names are resolved as on the building computer.
  */
 const INSIDE = `set -eu
 root=$1 script=$2

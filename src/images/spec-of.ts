@@ -3,7 +3,7 @@ import type { ImageSpec } from '../kinds/schemas/image.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { BuildSpec, K3sParts } from './build-spec.ts'
 
-/** What is to be built, in full; undefined for an image that is downloaded. */
+/** Returns the full build specification; undefined for an image that is downloaded. */
 export function buildSpecOf({ name, spec }: Declaration<ImageSpec>): BuildSpec | undefined {
   const { build } = spec
   if (build === undefined) return undefined

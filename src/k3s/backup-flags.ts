@@ -49,8 +49,8 @@ export interface BackupFile {
 }
 
 /**
- * What a server needs besides its flags: the mount of a share, or the Secret for S3 as a manifest that K3s applies.
- * `credentials` is `access key:secret key`. A share that is away keeps K3s from nothing: it is wanted, not required.
+ * Files that a server needs in addition to its flags: the mount of a share, or the Secret for S3 as a manifest that K3s
+ * applies. `credentials` is `access key:secret key`. K3s starts without an absent share.
  */
 export function backupFiles(policy: BackupPolicy | undefined, credentials: string | undefined): readonly BackupFile[] {
   if (policy === undefined) return []

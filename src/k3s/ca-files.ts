@@ -11,8 +11,8 @@ export interface CaFile {
 const AUTHORITIES = ['server-ca', 'client-ca', 'request-header-ca', 'etcd/peer-ca', 'etcd/server-ca']
 
 /**
- * All of it. Whoever makes these files knows the K10 token and can sign an admin certificate before any node boots,
- * and a cluster that is rebuilt from them keeps its identity.
+ * All CA files. Their creator knows the K10 token and can sign an admin certificate before any node boots, and a
+ * cluster rebuilt from them keeps its identity.
  */
 export const CA_FILES: readonly CaFile[] = [
   ...AUTHORITIES.flatMap((authority): CaFile[] => [

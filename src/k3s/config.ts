@@ -90,9 +90,8 @@ export function endpointUrl(spec: ClusterSpec): string {
 }
 
 /**
- * Where a server finds the others: at the address of one that votes, where that is known. A name of the API stands for
- * all servers, its own address among them, and a server that asks itself for the members waits for ever. So the name is
- * for clients and agents.
+ * Returns the URL by which a server joins: a voter's address, if known. The API's name resolves to all servers, itself
+ * included, and a server that asks itself for the members waits for ever. So the name is for clients and agents.
  */
 function joinUrl(spec: ClusterSpec, node: NodeSpec, voter: string | undefined): string {
   const { endpoint } = spec
@@ -135,8 +134,8 @@ function computeHash(spec: ClusterSpec, node: NodeSpec): string {
 }
 
 /**
- * config.yaml of a declared node. Its first line says which declaration it was written from: when that changes, the
- * node itself tells that it runs with another one. Without the line, a file is somebody else's.
+ * Returns config.yaml of a declared node. Its first line has the declaration's hash: the node itself shows when it runs
+ * with another one. A file without the line is foreign.
  */
 export function configFile(spec: ClusterSpec, node: NodeSpec, place: ServerPlace, voter?: string): string {
   return `# croft: ${configHash(spec, node)}\n${configYaml(nodeConfig(spec, node, place, voter))}`

@@ -90,7 +90,7 @@ export interface FlagDrift {
   readonly message: string
 }
 
-/** Compares what servers run with against the declaration, flag by flag. A server of which nothing is known is left out. */
+/** Compares the servers' flags with the declaration, flag by flag. Skips servers in an unknown state. */
 export function flagDrift(
   spec: ClusterSpec,
   live: readonly { readonly server: string; readonly flags: LiveFlags }[],

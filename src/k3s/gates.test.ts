@@ -16,7 +16,7 @@ const DEADLINES = { route: 10, dns: 12, clock: 14, hostname: 30, api: 16 }
 const SETTINGS: GateSettings = { hostname: 's2', dnsName: 'github.com', deadlines: DEADLINES }
 let count = 0
 
-/** A root with the gates in it and the programs that they ask. Time passes in it only while somebody sleeps. */
+/** Makes a root with the gates and the programs that they ask. Time passes in it only during a sleep. */
 function machine(settings: GateSettings = SETTINGS, programs: Readonly<Record<string, string>> = {}) {
   const root = join(folder, String(count++))
   const put = (path: string, text: string, mode = 0o644) => {

@@ -8,9 +8,9 @@ const IMAGE = 'ghcr.io/kube-vip/kube-vip'
 const LABELS = { 'app.kubernetes.io/name': 'kube-vip', 'app.kubernetes.io/managed-by': 'croft' }
 
 /**
- * What announces the endpoint's address: one pod on each server, of which one at a time, by lease, answers for the
- * address on the local network. It tolerates everything and needs no network plugin, so it runs before one is there.
- * Undefined where the declaration does not ask for it.
+ * Returns kube-vip's manifest: one pod on each server; the holder of a lease answers for the endpoint's address on the
+ * local network. It tolerates everything and needs no network plugin, so it runs before one is there. Undefined if the
+ * declaration does not ask for it.
  */
 export function kubeVipManifest({ endpoint }: Pick<ClusterSpec, 'endpoint'>): string | undefined {
   if (!('vip' in endpoint) || endpoint.kubeVip === undefined) return undefined

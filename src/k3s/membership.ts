@@ -20,7 +20,7 @@ export interface MemberList {
   readonly leader?: string
 }
 
-/** A node whose etcd is not a member of the recorded cluster, whatever ids it shows. */
+/** A node whose etcd is not a member of the recorded cluster, regardless of its ids. */
 export interface Stranger {
   readonly node: string
   /** `its CA is 1234…, and the record has 5678…`. */

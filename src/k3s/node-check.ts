@@ -1,6 +1,6 @@
 import { NODE_PROGRAM } from './node-program.ts'
 
-/** The first line of the program that looks at a machine that is to be a node; simulated machines know it by it. */
+/** The first line of the program that checks a machine before it becomes a node; simulated machines know it by it. */
 export const NODE_CHECK_MARK = '# croft: what a machine has that is to be a node'
 
 /**

@@ -20,8 +20,8 @@ export const OPTIONAL_FILES = [
 export type OptionalFile = (typeof OPTIONAL_FILES)[number]
 
 /**
- * Files of a node by path, each with its SHA-256. The Secret of backups holds credentials: its hash is of what it was
- * declared as. `secret`: no more than its presence is compared.
+ * Files of a node by path, each with its SHA-256. The Secret of backups holds credentials: its hash is that of its
+ * declaration. `secret`: only its presence is compared.
  */
 type DeclaredFiles = ReadonlyMap<string, string>
 

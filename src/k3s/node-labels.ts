@@ -36,7 +36,7 @@ export function labelChange(declared: Declared, seen: NodeLabels): LabelChange |
   return { set: Object.fromEntries(set), remove: remove.map(([key]) => key).sort(), addTaints, removeTaints }
 }
 
-/** Reports whether the change makes pods leave the node: NoExecute evicts at once, whatever their disruption budgets say. */
+/** Reports whether the change makes pods leave the node: NoExecute evicts at once, ignoring disruption budgets. */
 export function evictsPods({ addTaints }: LabelChange): boolean {
   return addTaints.some((taint) => taint.endsWith(':NoExecute'))
 }

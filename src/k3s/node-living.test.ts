@@ -1,4 +1,4 @@
-// A K3s that runs is known by its units, its process and its ports, whatever it was set up with.
+// A running K3s is known by its units, its process and its ports, with any set-up.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type NodeRoot, nodeRoot, processStat, UP_TICKS } from './testing/node-root.ts'

@@ -972,7 +972,7 @@ describe('rotation', () => {
   })
 })
 
-/** Serves texts by path, or whatever a listener does, on loopback for as long as `work` runs. */
+/** Serves texts by path, or a listener, on loopback while `work` runs. */
 async function serving(
   what: Readonly<Record<string, string>> | RequestListener,
   work: (base: string) => Promise<void>,

@@ -57,7 +57,7 @@ export type NodeVerb =
   | 'rotate-keys'
   /** Input: PutFiles with the new CA files. `k3s certificate rotate-ca`. */
   | 'rotate-ca'
-  /** Begins the job `renew-certificates`: K3s stopped, `k3s certificate rotate`, and started again whatever came of it. */
+  /** Starts the job `renew-certificates`: K3s stops, rotates its certificates, and starts even after a failure. */
   | 'renew-certificates'
   /** Asked by the gates alone: says why K3s may not start on what lies on this disk, and ends with 3. */
   | 'may-start'
@@ -125,7 +125,7 @@ export interface NodeFacts {
   readonly version?: string
   /** Of a program that was fetched and proved and is not in place yet. */
   readonly fetched?: string
-  /** Which declaration /etc/rancher/k3s/config.yaml says that we wrote it from; absent where somebody else did. */
+  /** Hash of the declaration that croft wrote /etc/rancher/k3s/config.yaml from; absent if the file is foreign. */
   readonly configHash?: string
   /** /etc/rancher/k3s/config.yaml says `cluster-init`: a start on an empty disk would begin a cluster. */
   readonly begins?: boolean

@@ -28,7 +28,7 @@ export function nodeSeed({ gates, ipv6, packages }: NodeSeed): TreeMap {
     write_files: files.map(({ path, mode, text }): Tree => ({ path, permissions: mode, content: text })),
     runcmd: [
       ['swapoff', '-a'],
-      // Whatever fstab or an image says: nothing switches it on again.
+      // Keeps swap off, even if fstab or the image enables it.
       ['systemctl', 'mask', 'swap.target'],
       ...MODULES.map((module): Tree => ['modprobe', module]),
       ['sysctl', '--system'],

@@ -1,9 +1,9 @@
 import { ownText } from '../lib/own-text.ts'
 
 /*
- * The two programs that croft puts on a node, as text: they travel in user data and over the lanes. POSIX shell that
- * needs no more than coreutils, sed, awk, systemd and curl or wget, because a node starts with nothing installed. They
- * are files of their own, so that editors and shellcheck read them; the build copies them next to the program.
+ * The two programs that croft puts on a node, as text: they travel in user data and over shells. They are POSIX shell
+ * and need only coreutils, sed, awk, systemd and curl or wget, because a node starts with nothing installed. They are
+ * separate files, so that editors and shellcheck read them; the build copies them next to the program.
  */
 
 /** What NODE_PROGRAM holds. */

@@ -8,7 +8,7 @@ export interface ReleaseTrap {
   readonly source: string
 }
 
-/** Releases on which a removed first server begins a cluster of its own, and whatever else is found later. */
+/** Releases with a known defect, such as a removed first server that starts a new cluster. */
 export const RELEASE_TRAPS: readonly ReleaseTrap[] = [
   {
     releases: ['v1.32.11+k3s3', 'v1.33.7+k3s3', 'v1.34.3+k3s3', 'v1.35.0+k3s3'],

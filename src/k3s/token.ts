@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 
 /** Who a token is for and what it proves. Passwords in it are secrets: keep it in a Secret. */
 export interface K3sToken {
-  /** Undefined for a short token, which trusts whatever CA answers. croft never hands one out. */
+  /** Undefined for a short token, which trusts any CA. croft never hands one out. */
   readonly caHash?: string
   readonly credentials:
     | { readonly user: string; readonly password: string }
@@ -91,7 +91,7 @@ function rootOf(leaf: X509Certificate, others: readonly X509Certificate[], nowMs
   return climb(leaf, [leaf])
 }
 
-/** No authority key id, or its own: nobody else vouches for it. */
+/** Without an authority key id, or with its own one, the certificate is self-signed. */
 function isRoot(certificate: X509Certificate): boolean {
   const authority = keyId(certificate, AUTHORITY_KEY)
   return authority === '' || authority === keyId(certificate, SUBJECT_KEY)

@@ -5,7 +5,7 @@ import { at, recordsOf, textOf } from './objects.ts'
 /** An answer that is no success, before it is translated. */
 export interface ForeignAnswer {
   readonly status: number
-  /** A Status object where the API made one; else text of whatever answered in its place. */
+  /** The API's Status object; or text, if something else answered. */
   readonly body: unknown
   /** `evict default/web-1`. */
   readonly doing: string

@@ -184,7 +184,7 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
   }
 }
 
-/** A name as one part of a path, whatever characters somebody put into it. */
+/** Escapes a name as one segment of a path. */
 export function segment(name: string): string {
   return encodeURIComponent(name)
 }

@@ -36,7 +36,7 @@ export interface InformerOptions {
   readonly labelSelector?: string
   /** What of an object is kept, for as long as it is there. Absent: all that anybody may ask for. */
   keep?(object: Foreign): Foreign
-  /** Something changed: one object, or whatever a list brought. Holds no queue. */
+  /** Called after a change of one object, or of a list. Holds no queue. */
   onChange(changed?: ChangedObject): void
 }
 
@@ -65,7 +65,7 @@ export function createInformer(options: InformerOptions): Informer {
   const lengths = new Map<string, number>()
   let length = 0
   let synced = false
-  /** When the kind was found to be served no more. */
+  /** When the server stopped serving the kind. */
   let lostMs: number | undefined
   /** When an object was last seen to go. */
   let departedMs = Number.NEGATIVE_INFINITY
@@ -83,7 +83,7 @@ export function createInformer(options: InformerOptions): Informer {
     const listed = await client.listFrom(path, select, signal)
     if (signal.aborted) return undefined
     if (listed.is !== 'answer') {
-      // A kind that is served no more takes its objects along without asking: what it held is unknown from now on.
+      // A kind that is no longer served loses its objects without a notice: they are unknown from now on.
       if (listed.is === 'error' && listed.status === 404 && synced) {
         synced = false
         lostMs = clock.monotonicMs()
@@ -107,7 +107,7 @@ export function createInformer(options: InformerOptions): Informer {
     return listed.value.resourceVersion
   }
 
-  /** False: there is more than we keep, so what is missing here proves nothing until a list says so anew. */
+  /** Returns false if there are more objects than it keeps: then absence proves nothing until the next list. */
   const take = ({ type, object, length: came }: WatchEvent): boolean => {
     const key = keyInInformer(object)
     if (key === undefined) return true
@@ -198,7 +198,7 @@ export function createInformer(options: InformerOptions): Informer {
   }
 }
 
-/** Without the server's notes on who wrote which field: nobody asks an informer for them, and they are as long as the rest. */
+/** Drops the notes on field managers: no reader of an informer needs them, and they are as long as the rest. */
 function withoutManagers(object: Foreign): Foreign {
   const { managedFields, ...metadata } = recordOf(object.metadata)
   return managedFields === undefined ? object : { ...object, metadata }

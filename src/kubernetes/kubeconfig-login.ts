@@ -3,7 +3,7 @@ import { Secret } from '../model/secret.ts'
 import { contextIn, decoded } from './kubeconfig.ts'
 import { type Foreign, isRecord, recordsOf } from './objects.ts'
 
-/** How somebody who has a kubeconfig shows who he is. */
+/** The credentials of a kubeconfig. */
 export type Login =
   | { readonly by: 'certificate'; readonly certificatePem: string; readonly key: Secret }
   | { readonly by: 'token'; readonly token: Secret }
@@ -37,7 +37,7 @@ export interface KubeconfigOrigin {
 /** Versions of the answer of a credential program that croft reads. */
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
-/** What changes how the program itself is loaded is nobody's business but the administrator's. */
+/** Variables that change how the program itself is loaded: only the administrator may set them. */
 const LOADING = /^(?:LD_|DYLD_|PATH$|HOME$|NODE_OPTIONS$|PYTHON|PERL|RUBY|BASH_ENV$|ENV$|SHELLOPTS$)/
 
 /** The way to a cluster by a context of a kubeconfig, or why it is none. Pure. */

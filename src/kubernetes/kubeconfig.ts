@@ -97,8 +97,8 @@ export interface KubeconfigAccess {
 }
 
 /**
- * Reads the credentials of a context. A kubeconfig can name programs to run and files to read in the name of whoever
- * opens it: nothing of the kind is done, it is refused by name.
+ * Reads the credentials of a context. A kubeconfig can name programs to run and files to read with its reader's rights:
+ * such fields are refused by name.
  */
 export function readKubeconfig(text: string, context?: string): KubeconfigAccess | { readonly problem: string } {
   const found = contextIn(text, context)
@@ -149,7 +149,7 @@ function plainTree(text: string): unknown {
   }
 }
 
-/** Fields that would make us run a program, read a file of somebody's choice, or trust anybody. */
+/** Returns the field that would run a program, read an arbitrary file, or disable verification. */
 function refusalOf(cluster: Foreign, user: Foreign): string | undefined {
   for (const field of [
     'exec',

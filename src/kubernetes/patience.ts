@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Asked } from './client.ts'
 
-/** Waits before the next attempt. Throws when nobody waits any longer. */
+/** Waits before the next attempt. Throws if the caller has given up. */
 export type Wait = (why: string, attempt: number) => Promise<void>
 
 const AGAIN: Backoff = { baseMs: 500, factor: 2, maxMs: 10_000 }

@@ -21,7 +21,7 @@ interface WatchOptions {
   readonly timeoutSeconds?: number
 }
 
-/** `gone`: what happened since is no longer known there; list anew. With the version to go on from, also after a break. */
+/** `gone`: the server dropped the changes since, so list again. The version is where to go on, even after errors. */
 type Watched = { readonly resourceVersion: string } & (
   | { readonly is: 'ended' }
   | { readonly is: 'gone' }

@@ -1,6 +1,6 @@
 /**
- * Who asked for something, as people call them: `page:anna` and `cli:anna` are Anna, `token:ci` is a token. Somebody of a
- * provider keeps issuer and subject beside the name. Pure.
+ * Returns an actor as people call it: `page:anna` and `cli:anna` are Anna, `token:ci` is a token. A provider's user
+ * keeps issuer and subject beside the name. Pure.
  */
 export function actorName(actor: string): string {
   const [, from = '', name = ''] = /^(page|oidc|cli|git|token):(.+)$/s.exec(actor) ?? []

@@ -11,7 +11,7 @@ type Parse = (text: string) => CelNode
 /** `a.?b` is parsed as `a.optional_field("b")`, `a[?0]` as `a.optional_entry(0)`. */
 export const [OPTIONAL_FIELD, OPTIONAL_ENTRY] = ['optional_field', 'optional_entry']
 
-/** An optional value among the values of CEL: a map with a name that nobody can write. */
+/** Represents CEL's optional values as maps, with a key that no expression can spell. */
 const [SOME, NONE] = ['\u0000some', '\u0000none']
 
 /** The text with calls in the place of the signs, and where each of its letters stood before. Throws for what is not supported. */
@@ -89,7 +89,7 @@ function chained(node: CelNode, parse: Parse, answersOptional: (node: CelNode | 
   }
 }
 
-/** Hides no name that somebody gave. */
+/** Shadows no name of the user. */
 const ONE = 'optional_value_itself'
 
 const OPTIONAL_CALLS: ReadonlySet<string> = new Set([OPTIONAL_FIELD, OPTIONAL_ENTRY, 'or'])

@@ -1,6 +1,6 @@
 import type * as Cel from '@bufbuild/cel'
 
-/** Functions on texts that Kubernetes and kro have besides those of CEL itself. */
+/** Functions on texts that Kubernetes and kro add to those of CEL itself. */
 export function stringFunctions({ celMethod, CelScalar, listType }: typeof Cel): readonly Cel.CelFunc[] {
   const { STRING, INT } = CelScalar
   const texts = listType(STRING)

@@ -7,7 +7,7 @@ export interface CelConversions {
   input(value: unknown): Cel.CelInput
 }
 
-/** Functions on bytes, JSON and lists that kro has besides those of CEL itself. */
+/** Functions on bytes, JSON and lists that kro adds to those of CEL itself. */
 export function valueFunctions(
   { celFunc, celMethod, CelScalar, listType }: typeof Cel,
   { plain, input }: CelConversions,

@@ -21,8 +21,8 @@ const TOO_MUCH = `it costs too much: fewer or smaller lists inside each other`
 let purse = { left: 0, price: 1 }
 
 /**
- * Expressions are small programs of whoever wrote the manifest. Every turn of a loop is paid for, so that loops in loops
- * end; patterns run in linear time.
+ * Expressions are untrusted programs from manifests. Each turn of a loop costs, so that nested loops end; patterns run
+ * in linear time.
  */
 function environment(): ReturnType<typeof Cel.celEnv> {
   const { CelScalar, celEnv, celFunc, listType } = cel()
@@ -49,7 +49,7 @@ function cel(): typeof Cel {
 let library: typeof Cel | undefined
 const kept = new Map<string, CelProgram>()
 
-/** Does a CEL expression hold for an object, which it calls `object` unless said otherwise? A text says why nobody can tell. */
+/** Reports whether an expression holds for an object, `object` by default. A text says why it cannot be evaluated. */
 export function holds(expression: string, object: CelNames, name = 'object'): boolean | string {
   const answer = evaluated(expression, { [name]: object })
   if ('problem' in answer) return answer.problem
@@ -110,7 +110,7 @@ export function celProblem(expression: string): string | undefined {
   }
 }
 
-/** Those in texts count too: nobody writes that many. */
+/** Counts brackets in texts too: real expressions do not have that many. */
 function bracketDepth(expression: string): number {
   let [depth, deepest] = [0, 0]
   for (const sign of expression) {
@@ -128,7 +128,7 @@ function asker(expression: string): CelProgram {
   const nodes = payForLoops(expr)
   const ask = plan(environment(), expr)
   return (names) => {
-    // Whatever happens in one turn may go over all that it is given, once for each node.
+    // One turn may visit its whole input, once per node, so this is its price.
     const size = JSON.stringify(names).length
     purse = { left: LIMITS.celCost, price: nodes * (1 + size / LIMITS.celCharactersPerCost) }
     const answer = ask(Object.fromEntries(Object.entries(names).map(([name, value]) => [name, celInput(value)])))

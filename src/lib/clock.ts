@@ -25,7 +25,7 @@ export function ageMs(since: Mono, clock: Pick<Clock, 'monotonicMs'>): number {
   return clock.monotonicMs() - since.monotonicMs
 }
 
-/** So long in real time, on whatever clock: how long an answer over a network is waited for. */
+/** Returns the clock's milliseconds for a duration in real time: for timeouts of network calls. */
 export function realMs(clock: Clock, ms: number): number {
   return ms * (clock.speed ?? 1)
 }

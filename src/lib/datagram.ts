@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 
-/** Sends one UDP packet, to everybody on the network where the address says so. Nobody answers. */
+/** Sends one UDP packet, to the whole network if the address is a broadcast one. Expects no answer. */
 export async function sendDatagram(address: string, port: number, bytes: Uint8Array): Promise<void> {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
   try {

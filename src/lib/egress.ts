@@ -10,7 +10,7 @@ export interface Egress {
   mayAsk(host: string, port: number): boolean
   /** May this very address be connected to? Asked of what a name was resolved to, at the moment of connecting. */
   mayReach(address: string, port: number): boolean
-  /** Whoever wrote the text is not told more of an answer than that it does not fit. */
+  /** Hides details of an answer from the author of the text, who learns only that it does not fit. */
   readonly terse: boolean
 }
 
@@ -25,7 +25,7 @@ export function isEgressEntry(entry: string): boolean {
   return ENTRY.test(entry) && parsed(entry) !== undefined
 }
 
-/** What a list allows. `own`: addresses of this computer, which are inside whatever range they are of. Pure. */
+/** Returns what a list allows. `own`: addresses of this computer, which count as inside in any range. Pure. */
 export function egressOf(entries: readonly string[], own: readonly string[] = []): Egress {
   const rules = entries.flatMap((entry) => parsed(entry) ?? [])
   return {

@@ -12,7 +12,7 @@ export const EXIT = {
   /** The terminal is gone. */
   hungUp: 129,
   interrupted: 130,
-  /** Nobody reads our output any more, and the work was not done. */
+  /** The reader of our output has gone, and the work was not done. */
   unread: 141,
   terminated: 143,
 } as const

@@ -2,8 +2,8 @@ import { isRecord } from './is-record.ts'
 import { LIMITS } from './limits.ts'
 
 /**
- * JSON that another program sent. What a usual answer of that size never has, millions of tiny values, takes a second to
- * read, in which nobody else is answered: it is refused like any other text that is no answer. Throws SyntaxError.
+ * Parses JSON of another program. Refuses texts with millions of tiny values, which no usual answer has: parsing them
+ * would block all other requests for a second. Throws SyntaxError.
  */
 export function parseForeignJson(text: string): unknown {
   if (text.length > LIMITS.jsonUncounted && isTooDense(text))

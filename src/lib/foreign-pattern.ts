@@ -3,7 +3,7 @@ import type * as Re2 from '@bufbuild/re2'
 import { LIMITS } from './limits.ts'
 import { groupsIn } from './pattern-groups.ts'
 
-/** A regular expression that somebody else wrote, ready to be asked. */
+/** An untrusted regular expression, compiled. */
 export interface ForeignPattern {
   /** Does it match somewhere in the text? */
   finds(text: string): boolean

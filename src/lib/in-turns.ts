@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts'
 import { LIMITS } from './limits.ts'
 
-/** Work that pauses between its steps, so that whoever performs it can answer others meanwhile. */
+/** Work that pauses between its steps, so that the event loop can serve other requests meanwhile. */
 export type Steps<T> = Generator<void, T>
 
-/** Performs all steps without a pause: for commands, which have nobody else to answer. */
+/** Performs all steps without a pause: for commands, which serve no requests. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
@@ -45,7 +45,7 @@ export function inTurns<T>(steps: Steps<T>, clock: Clock): Promise<T> {
   return turnsOf(clock).perform(steps)
 }
 
-/** Each of them in a step of its own. */
+/** Makes each in a separate step. */
 export function* eachInSteps<T, R>(list: readonly T[], make: (one: T) => R): Steps<R[]> {
   const made: R[] = []
   for (const one of list) {

@@ -28,7 +28,7 @@ export const LIMITS = {
   patternTextLength: 10_000,
   patternsKept: 500,
   celLength: 2_000,
-  /** Brackets inside each other. The parser takes half a second for 500 that nobody closes, and then the stack is full. */
+  /** Nested brackets. The parser takes half a second for 500 unclosed ones, and then the stack is full. */
   celDepth: 50,
   /** About microseconds, all turns of all loops together. */
   celCost: 100_000,
@@ -79,7 +79,7 @@ export const LIMITS = {
   findingsPerDocument: 3,
   problemsShown: 100,
   problemsKept: 1000,
-  /** Text of others is read in a process of its own: how long it may take, how much memory it may have. */
+  /** Timeout and memory of the separate process that reads untrusted text. */
   readMs: 60_000,
   readHeapMb: 256,
   /** The same for files that a person imports: an export has many times the size of what people write. */
@@ -112,7 +112,7 @@ export const LIMITS = {
   previewedDeclarations: 500,
   /** Objects of clusters that all add-ons of one source make. */
   sourceObjects: 20_000,
-  /** Values of one object of a cluster that somebody declares; definitions of Kubernetes have up to 30,000. */
+  /** Values in one declared object of a cluster; Kubernetes definitions have up to 30,000. */
   objectNodes: 40_000,
   /** Fields of one object that differ and are shown; it is applied as a whole. */
   objectChanges: 2_000,
@@ -162,7 +162,7 @@ export const LIMITS = {
   commandTimeoutMs: 60_000,
   commandOutputBytes: 16 * 1024 * 1024,
   shellFileBytes: 64 * 1024 * 1024,
-  /** A larger file goes over a shell in pieces of this size, each of which may take so long. */
+  /** A larger file goes over a shell in pieces of this size, with this timeout each. */
   carriedPieceBytes: 8 * 1024 * 1024,
   carryMs: 600_000,
   /** sshd allows ten sessions on a connection unless told otherwise; one of them holds the connection. */
@@ -194,7 +194,7 @@ export const LIMITS = {
   connectionBackoff: { baseMs: 2_000, factor: 2, maxMs: 60_000 },
   /** A connection that says no (wrong token, missing right) is asked at most once a minute. */
   refusedConnectionMs: 60_000,
-  /** A guest that shows nothing but the lock of its creation for this long, with no task about it, is finished by nobody. */
+  /** A guest that shows only the lock of its creation for this long, without a task, was abandoned. */
   desertedCreationMs: 20_000,
   /** So old may be what a list of guests says of their power: a Proxmox host counts every 10 s, and takes its time. */
   statisticsMs: 20_000,
@@ -209,7 +209,7 @@ export const LIMITS = {
   /** One thing that cannot be read, although its connection answers, is tried this often in a row. */
   unreadPasses: 20,
   sweepIntervalMs: 10_000,
-  /** After a pass that found everything as declared, so long nothing is planned anew while nothing that was seen changes. */
+  /** After a pass without changes, skip planning for so long while nothing observed changes. */
   quietMs: 600_000,
   /** Close looks that a settled pass of the controller renews: with 1,000 machines each is read again every 17 minutes. */
   sweepReads: 10,
@@ -219,7 +219,7 @@ export const LIMITS = {
   addressProbeMs: 20_000,
   /** How long the addresses that the nodes of a Proxmox have themselves count as read. */
   nodeAddressesMs: 60_000,
-  /** A task is named as the cause of a drift when it was begun at most so long before the drift was seen. */
+  /** A task is named as the cause of a drift if it started at most so long before the drift was seen. */
   driftBlameMs: 3_600_000,
   blamedPerPass: 20,
   /** Controller */
@@ -259,7 +259,7 @@ export const LIMITS = {
   lockQueueMs: 8_000,
   /** Effects of one queue at once: what is tried first, until the answers say whether more or less is right. */
   firstWindow: { host: 12, storage: 8 },
-  /** How long it is believed that a token sees every guest, or that an id nobody has seen is free. */
+  /** How long to cache that a token sees all guests, or that an id is free. */
   idCheckMs: 60_000,
   /** A survey shows the power of a guest with this delay at most: it is renewed every ten seconds, and kept for two. */
   surveyLagMs: 15_000,
@@ -267,7 +267,7 @@ export const LIMITS = {
   agentPatience: { share: 0.2, longestMs: 10_000 },
   /** A guest counts as its creation said, without being read, for so long. */
   asMadeMs: 600_000,
-  /** A guest that is to be deleted is not read again when it was read at most so long ago and looks the same since. */
+  /** A guest is deleted without another read if it was read at most so long ago and looks the same since. */
   deleteLookMs: 60_000,
   /** A plan that was shown is performed without another look when it was made at most so long ago. */
   shownPlanMs: 5_000,
@@ -285,7 +285,7 @@ export const LIMITS = {
   addonObjects: 2_000,
   /** Objects of one cluster that a revision may delete without a person's word; an add-on of usual size has fewer. */
   objectDeletes: 10,
-  /** Secrets of its own add-on, charts of it, workloads of one add-on before it: so many of each an object waits for. */
+  /** Dependencies of an object per sort: secrets of its add-on, its charts, workloads of one earlier add-on. */
   needsPerSort: 20,
   addonBytes: 16 * 1024 * 1024,
   /** Charts that are rendered for a preview: how long Helm may take, how many fetched charts and results are kept. */
@@ -332,16 +332,16 @@ export const LIMITS = {
   endpointAnswerMs: 2_000,
   /** Before the first answer ever: an API that is just coming up swallows what is asked too early. */
   clusterFirstAnswerMs: 500,
-  /** An admin's certificate is made anew when less than this is left of it. */
+  /** An admin's certificate is renewed when less than this is left of it. */
   adminRenewMs: 6 * 3_600_000,
-  /** A token that a program gave is asked for anew when less than this is left of it. */
+  /** A token from a credential program is renewed when less than this is left of it. */
   credentialRenewMs: 60_000,
   credentialProgramMs: 60_000,
   /** A file that a kubeconfig names, and what a program prints. */
   kubeconfigFileBytes: 262_144,
   /** A settled node is asked over its shell at most so often; everything else about it comes from the API. */
   nodeFactsMs: 600_000,
-  /** A server that Git took out and that nobody can reach is dead after this long, where no evictAfter says otherwise. */
+  /** An undeclared, unreachable server counts as dead after this long, unless evictAfter differs. */
   evictUndeclaredMs: 86_400_000,
   snapshotListMs: 60_000,
   /** Certificates of K3s that end sooner are told. K3s renews them at a start within their last 90 days (120 in newer releases). */
@@ -360,12 +360,12 @@ export const LIMITS = {
   snapshotCopyMs: 20_000,
   operationStepMs: 15 * 60_000,
   operationPollMs: 1_000,
-  /** Steps of an operation that are told to whoever watches. */
+  /** Steps of an operation that its watchers are shown. */
   operationTrail: 240,
   /** Store */
   eventsKept: 10_000,
   auditKept: 100_000,
-  /** How often something is written down that nobody known was refused: else a stranger could push everything else out. */
+  /** Rate at which refused strangers are logged: more would push all other entries out. */
   refusedAuditRate: { perSecond: 0.1, burst: 100 },
   refusedAuditLength: 500,
   storedValueLength: 1024 * 1024,
@@ -387,7 +387,7 @@ export const LIMITS = {
   loginRate: { perSecond: 0.2, burst: 5 },
   loginNameRate: { perSecond: 2, burst: 60 },
   streamsPerAddress: 20,
-  /** How finely it is measured how long nobody was answered. Seldom, so that idling costs nothing. */
+  /** Resolution of the measured stalls of the event loop. Coarse, so that idling costs nothing. */
   stallResolutionMs: 100,
   rateBuckets: 10_000,
   /** Checking a password takes 32 MB: this many at once. */
@@ -402,7 +402,7 @@ export const LIMITS = {
   /** A code that was shown counts for so long; so many wrong ones end the session. */
   secondFactorMs: 10 * 60_000,
   secondFactorFailures: 5,
-  /** Codes of one user, in all sessions: whoever has the password must not try a million of them. */
+  /** Codes per user in all sessions: a thief of the password must not try a million of them. */
   secondFactorRate: { perSecond: 1 / 60, burst: 10 },
   /** A key of a person: how many, how long its id and the parts of its answers may be, how long an answer may take. */
   securityKeys: 10,
@@ -470,7 +470,7 @@ export const LIMITS = {
   gaugeDays: 14,
   gaugeSubjects: 400,
   gaugeSlotMs: 15 * 60_000,
-  /** Longer than this between two looks: nobody knows how it was. */
+  /** Longer than this between two looks: the state in between is unknown. */
   historyGapMs: 5 * 60_000,
   historySaveMs: 5 * 60_000,
   /** Courses of upgrades, restores and power: how many of each cluster or Power, how much of each, and how long a pause
@@ -491,7 +491,7 @@ export const LIMITS = {
   shownValueLength: 200,
   /** Fields of the configuration of one thing that the page shows. */
   observedFields: 400,
-  /** How long somebody who asked for something is kept waiting for its end. */
+  /** How long a request waits for the end of its work. */
   wishPatienceMs: 20_000,
   /** Commits that are remembered with their subject and author, for the timeline. */
   commitsKept: 50,

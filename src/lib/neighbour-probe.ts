@@ -26,10 +26,7 @@ export interface Neighbour {
   readonly own: boolean
 }
 
-/**
- * Reads the answer. An entry that the kernel only remembers (STALE, DELAY) proves nothing: whoever had the address may
- * be gone. Pure.
- */
+/** Reads the answer. An entry that is only cached (STALE, DELAY) proves nothing: its owner may be gone. Pure. */
 export function readNeighbours(text: string, asked: readonly string[]): readonly Neighbour[] {
   const wanted = new Set(asked)
   const own = new Set<string>()

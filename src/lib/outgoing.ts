@@ -6,7 +6,7 @@ import { defined } from './defined.ts'
 import { type Egress, EVERYWHERE, egressOf, isInside } from './egress.ts'
 import { LIMITS } from './limits.ts'
 
-/** A place that must not be asked. The message says no more than the host that somebody wrote. */
+/** Thrown for a place that must not be asked. The message names only the host as written. */
 export class PlaceRefused extends Error {
   constructor(host: string, why = 'is not a place that may be asked') {
     super(`${host} ${why}`)
@@ -77,7 +77,7 @@ export interface Exchange {
 
 /** One request and its answer. Follows no redirect: what this server gets is for no other. Bounded in time and size. */
 export function exchange(url: URL, { body, mostBytes, signal, ...options }: Exchange): Promise<HttpAnswer> {
-  // Imported by a module, node:http loads Node's own fetch for its exports: 40 ms and 8 MB for commands that ask nobody.
+  // A module import of node:http also loads Node's fetch: 40 ms and 8 MB for commands that send nothing.
   const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   return new Promise((resolve, reject) => {
     const patience = AbortSignal.timeout(LIMITS.requestTimeoutMs)
@@ -109,8 +109,8 @@ export function exchange(url: URL, { body, mostBytes, signal, ...options }: Exch
 }
 
 /**
- * What an address answers, followed to where it really is: each redirect is judged like the first address. Rejects where
- * nobody should be led, and for an answer that is not a success.
+ * Returns the answer of an address, following redirects; each is judged like the first address. Rejects a forbidden
+ * redirect, and an answer that is not a success.
  */
 export async function askFollowing(
   place: PermittedPlace,
@@ -138,8 +138,8 @@ export async function askFollowing(
 }
 
 /**
- * May an answer of one address send us to another? Never out of TLS, and never from the world into this computer or the
- * network beside it: what listens there takes whoever comes from here for a friend. Pure.
+ * Reports whether one address may redirect to another. Never out of TLS, and never from outside to this computer or its
+ * network: services there trust callers from here. Pure.
  */
 export function mayLead(from: URL, to: URL): boolean {
   if (to.protocol !== 'https:' && !(to.protocol === 'http:' && from.protocol === 'http:')) return false

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 
 /**
- * A file that this user owns and nobody else can write; undefined for anything else, and for one that is larger. What is
- * in it is then as trustworthy as the program.
+ * Reads a file that this user owns and no other user can write; undefined for any other file, and for a larger one. Its
+ * content is then as trustworthy as the program.
  */
 export function readOwnFile(path: string, mostBytes: number): { bytes: Buffer; mtimeMs: number } | undefined {
   let fd: number

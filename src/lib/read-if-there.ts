@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** A file's bytes; undefined where there is none. Whatever else keeps it from being read is an error. */
+/** Returns a file's bytes; undefined if it does not exist. Other failures throw. */
 export async function readIfThere(file: string): Promise<Buffer | undefined> {
   try {
     return await readFile(file)

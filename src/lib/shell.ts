@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * Programs and files on one computer, whatever way leads there: SSH, the guest agent of a hypervisor, or this very
- * computer. Programs are given as words, never as a line for a shell to take apart.
+ * Programs and files on one computer, over any transport: SSH, the guest agent of a hypervisor, or this very computer.
+ * Programs are given as words, never as a line for a shell to take apart.
  */
 export interface Shell {
   /** Runs a program to its end. A code other than 0 is an answer, not a failure. Rejects with a ShellFailure. */
@@ -43,7 +43,7 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** The program did not run, or nobody knows. `ran: 'no'` means that it cannot have begun. */
+/** The program did not run, or its fate is unknown. `ran: 'no'` means that it cannot have started. */
 export class ShellFailure extends Error {
   readonly ran: 'no' | 'maybe'
   /** `unreachable`, `host-key`, `denied`, `no-agent`, `timeout`, `too-large`… */

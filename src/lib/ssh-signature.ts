@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/** Who signed, by OpenSSH's judgement: one of the accepted, nobody of them, or one of them something else. */
+/** The signer by OpenSSH's judgement: an accepted one, none, or an accepted one of something else. */
 export type SignedBy = { readonly is: 'signed' | 'other'; readonly who: string } | { readonly is: 'nobody' }
 
 /**

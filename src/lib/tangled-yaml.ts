@@ -3,8 +3,8 @@ import { LIMITS } from './limits.ts'
 import { yamlLibrary } from './yaml-library.ts'
 
 /**
- * Is a text deeper than anybody writes, or has it keys that are lists or maps? Such keys become text, each level of them
- * anew: a few hundred levels take seconds, a thousand take minutes.
+ * Reports whether a document is too deep, or has lists or maps as keys. Each level of such keys is turned into text
+ * again: a few hundred levels take seconds, a thousand take minutes.
  */
 export function isTangled(document: Document): boolean {
   const { isCollection, visit } = yamlLibrary()

@@ -21,7 +21,7 @@ export function lookAtCertificate(
     const socket = connectTls({
       host,
       port: Number(origin.port === '' ? '443' : origin.port),
-      // Nothing is sent, so a certificate that nobody trusts does no harm here: it is to be seen.
+      // Reads the certificate and sends nothing, so an untrusted one does no harm.
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
       timeout: options.timeoutMs,

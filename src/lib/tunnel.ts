@@ -3,7 +3,7 @@ import { WireFailure } from './wire.ts'
 
 const HEAD_BYTES = 16 * 1024
 
-/** The address of a proxy at which it is connected to. Rejects where nobody should be led. */
+/** Returns the proxy's address to connect to. Rejects a forbidden one. */
 export type ProxyAddress = (host: string, port: number) => Promise<string>
 
 /** Asks an HTTP proxy to pass a connection on (CONNECT). Resolves when everything written goes to the other end. */
@@ -44,7 +44,7 @@ export function openTunnel(
       if (status === undefined || !status.startsWith('2')) {
         return end(failure('ERR_PROXY', `the proxy ${url.host} refused the way to ${target} (${status ?? 'no HTTP'})`))
       }
-      // Nobody speaks before we do: more than the head means that somebody in between does.
+      // The target does not speak first: more bytes than the head mean that something in between does.
       if (head.length > over + 4) return end(failure('ERR_PROXY', `the proxy ${url.host} said more than it should`))
       end()
     }

@@ -24,7 +24,7 @@ export interface Wire {
   stream?(request: WireRequest, onText: (text: string) => void, signal: AbortSignal): Promise<WireResponse>
   /** The same with a body that is read while it is sent, because it is too large to be held. */
   upload?(request: Omit<WireRequest, 'body'>, body: StreamedBody, signal: AbortSignal): Promise<WireResponse>
-  /** A connection of its own, judged like all others, for what is no exchange of requests: a web socket. */
+  /** Opens a separate connection, judged like all others, for a web socket. */
   dial?(signal: AbortSignal): Promise<DialedLine>
   close(): Promise<void>
 }

@@ -93,7 +93,7 @@ function extensions(request: CertificateRequest, issuer: CertificateIssuer): der
   const authority = request.authority === true
   const list = [
     extension('2.5.29.19', true, authority ? der.sequence(der.boolean(true)) : der.sequence()),
-    // Signing certificates and lists, besides data; for others signing data only.
+    // A CA signs certificates, lists and data; others sign data only.
     extension(
       '2.5.29.15',
       true,

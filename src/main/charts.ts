@@ -39,7 +39,7 @@ async function chartTools(env: NodeJS.ProcessEnv | Readonly<Record<string, strin
   }
 }
 
-/** Charts are rendered only for plans that somebody reads: Helm, and what speaks to it, is loaded with the first one. */
+/** Renders charts only for plans that are read: Helm and its client are loaded with the first chart. */
 export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
   if (options.charts === undefined) return undefined
   const newPlaces = options.charts === 'from-anywhere'
@@ -90,7 +90,7 @@ export function releasesFor(env: EngineOptions['env']): HelmReleases {
   return {
     begin: async (run) => (await releases()).begin(run),
     read: async (text) => (await releases()).read(text),
-    // What was never opened has begun nothing.
+    // Before it is opened, it has no tasks.
     tasks: (cluster) => made?.tasks(cluster) ?? [],
     outcome: (taskId) => made?.outcome(taskId),
   }

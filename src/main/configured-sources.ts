@@ -54,7 +54,7 @@ async function configured(file: string) {
     import('../state/state-file.ts'),
     import('../source/apart/reader.ts'),
   ])
-  // A file of somebody else's repository may be named by mistake: as a configuration it would be read for minutes.
+  // A large foreign file may be named by mistake: parsing it as a configuration would take minutes.
   if (statSync(file).size > LIMITS.configurationBytes)
     throw new UsageError(
       `${file} is a file with more than ${LIMITS.configurationBytes} bytes and no configuration of croft run. Name the directory that holds the manifests, or see docs/run.md.`,

@@ -134,7 +134,7 @@ export async function openController(
       resolveSecret: deps.resolveSecret,
       link: (revision) => linking(revision, { findKind, problemAt: revision.problemAt }),
       async plan([base, head], signal) {
-        // An engine of its own: what a request would like must not reach what the passes remember.
+        // Use a separate engine: the plan of a pull request must not reach the memory of the passes.
         await using apart = closing(await runtime.openEngine(store, { ...secrets, epoch, charts: 'known' }))
         return [await apart.it.plan(base, signal), await apart.it.plan(head, signal)]
       },
@@ -151,7 +151,7 @@ export async function openController(
         vault: async (reference: VaultReference) => own.locate(reference),
         fileOfEstate: read,
       }
-      // Who is held to a grant sends croft nowhere: charts of its own are not fetched before a person approved them.
+      // A source with a grant sends croft nowhere: its charts are not fetched before a person has approved them.
       const charts = bounded ? 'known' : 'from-anywhere'
       await using apart = closing(await runtime.openEngine(store, { ...places, epoch, charts }))
       return shownPlan(await apart.it.plan(estate, signal))

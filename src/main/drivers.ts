@@ -28,7 +28,7 @@ export async function driverDepsFor(options: EngineOptions, warn: Warn): Promise
   const vault = options.vault ?? directoryVault(options.directory, env)
   const sources = { env, directory: options.directory, warn, vault }
   const random = { next: () => Math.random() }
-  // Connections to other computers live in real time, whatever clock the engine runs on.
+  // Connections to other computers use real time, on any clock of the engine.
   const shells = createShells({
     env: sources.env,
     clock: systemClock,

@@ -9,8 +9,8 @@ export interface Ending {
 }
 
 /**
- * Exit code 0 is given by `answer` and by nothing else. A program may also end because nothing is left that could wake
- * it, and of that Node says 0; whoever runs `croft apply && next` must not go on then.
+ * Only `answer` gives exit code 0. Node also exits with 0 when nothing is left that could wake it, and then `croft
+ * apply && next` must not go on.
  */
 export function prepareEnding(): Ending {
   const stop = new AbortController()
@@ -29,15 +29,15 @@ export function prepareEnding(): Ending {
   }
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // Everything was done and said; that nobody reads it to its end (`croft get | head`) changes nothing.
+      // After the answer, a reader that leaves early (`croft get | head`) changes nothing.
       if (answered !== undefined) exit(answered)
-      // In the middle of the work it is no success: what was to be told, and done, is not all told and done.
+      // During the work, a closed output is a failure: not all of it was done and shown.
       if (error.code === 'EPIPE') stop.abort('SIGPIPE')
       else if (error.code === 'EIO') stop.abort('SIGHUP')
       else if (!stop.signal.aborted) exit(EXIT.failed)
     })
   }
-  // The launcher is gone without a word: whoever killed it meant us. Otherwise a second run would meet a first.
+  // The launcher was killed: end too, or a second run would meet this one.
   if (process.channel !== undefined) {
     process.once('disconnect', () => exit(EXIT.failed))
     process.channel.unref()

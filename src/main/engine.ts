@@ -60,7 +60,7 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
     store,
     drivers,
     driverDeps,
-    // Only plans of pull requests go without charts that nobody has fetched yet.
+    // Only plans of pull requests skip charts that were not fetched before.
     untriedSecrets: options.charts === 'known',
     clusters: () => openClusters(options, driverDeps),
     power: () => openPower(driverDeps),

@@ -73,7 +73,7 @@ async function linked(read: Revision): Promise<LoadedEstate> {
   }
 }
 
-/** Whoever mends one mistake hears of the others at once, also of those that come to light only without it. */
+/** Returns the problems that come to light only without the known ones, so that all are reported at once. */
 async function furtherOf(revision: Revision, estate: Estate): Promise<readonly Problem[]> {
   if (!estate.problems.some(({ severity }) => severity === 'error')) return []
   const { furtherProblems } = await import('../controller/sources/further-problems.ts')

@@ -18,7 +18,7 @@ const ALLOWED = 'CROFT_KUBECONFIG_PROGRAMS'
 const PASSED =
   /^(?:HOME|USER|LOGNAME|LANG|TZ|TMPDIR|(?:HTTPS?|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|(?:AWS|AZURE|AAD|ARM|GOOGLE|CLOUDSDK|GCP|OCI|DIGITALOCEAN|HCLOUD)_.*)$/i
 
-/** How clusters that somebody else runs are reached from this computer. */
+/** Returns the tools to reach foreign clusters from this computer. */
 export async function existingTools(
   env: Env,
   { clock, resolveSecret }: Pick<DriverDeps, 'clock' | 'resolveSecret'>,

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Work on many machines leaves a large heap behind, which Node keeps for as long as nothing presses it. Whoever leaves
- * croft running for months would rather have the memory. The larger the heap, the more this costs.
+ * Returns free heap memory to the system. Work on many machines leaves a large heap, which Node keeps until memory is
+ * short; a process that runs for months should not. The larger the heap, the more this costs.
  */
 export function giveMemoryBack(): void {
   setFlagsFromString('--expose-gc')

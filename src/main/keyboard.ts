@@ -31,7 +31,7 @@ export const keyboard: Keyboard = {
         }
         if (at !== -1) left()
       }
-      // An error is an end: what it was is on the terminal already, or nobody knows it.
+      // An error closes the stream: the program has shown the cause, or it is unknown.
       terminal.stream.on('error', () => {})
       terminal.stream.once('close', ended)
       show(terminal, stdout)

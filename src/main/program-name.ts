@@ -3,7 +3,7 @@ import path from 'node:path'
 
 /**
  * What a person types to call the copy of croft in a directory: `croft` where PATH leads to it, else the whole path of
- * its program. A package with a Node of its own has its program beside `lib`, not inside it.
+ * its program. A package that bundles Node has its program beside `lib`, not inside it.
  */
 export function programName(root: string, searched = ''): string {
   const own = [path.join(root, 'bin', 'croft'), path.join(root, '..', '..', 'bin', 'croft')].flatMap(real)

@@ -93,7 +93,7 @@ export async function rehearseOnTwin(
         .map(({ vmid, config }) => names.get(vmid) ?? config.get('name') ?? String(vmid)),
     )
   const runUntil = <T>(promise: Promise<T>) => clock.runUntil(promise, { maxMs: 2 * LIMITS.rehearsalMs })
-  // What runs inside of nodes cannot be seen from outside, so clusters that stand are formed anew in the twin first.
+  // The inside of nodes cannot be read from outside, so the twin first forms the standing clusters again.
   if (before.estate !== undefined)
     for (let round = 0; round < 2; round++) {
       await runUntil(engine.settle(before.estate, { signal, deadlineMs: LIMITS.rehearsalMs }))

@@ -26,7 +26,7 @@ export async function ask(question: string, signal: AbortSignal): Promise<string
   }
 }
 
-/** The terminal shows nothing of what is typed. Undefined where nobody is at one. */
+/** Asks without echo. Undefined without a terminal. */
 export async function askSecret(question: string, signal: AbortSignal): Promise<string | undefined> {
   if (process.stdin.isTTY !== true) return undefined
   const { createInterface } = await import('node:readline/promises')

@@ -5,9 +5,9 @@ export interface Watchdog {
 }
 
 /**
- * Tells systemd that this process is alive, from the very loop that answers everybody: where that stops, systemd ends and
- * restarts us. `WATCHDOG_USEC` says how long it waits. The word goes by `systemd-notify`, because Node has no datagrams over
- * sockets of the file system; the unit therefore takes notices of every process of its own (`NotifyAccess=all`).
+ * Tells systemd that this process is alive, from the event loop that serves all requests: if it hangs, systemd restarts
+ * croft. `WATCHDOG_USEC` is systemd's timeout. Sends notices through `systemd-notify`, because Node has no datagrams
+ * over Unix sockets; so the unit accepts notices from all its processes (`NotifyAccess=all`).
  */
 export function startWatchdog(
   env: Readonly<Record<string, string | undefined>>,
@@ -29,7 +29,7 @@ export function startWatchdog(
   return { stop: () => stopping.abort() }
 }
 
-/** A third of what systemd waits, so that one lost notice is no death. Undefined: nobody waits. */
+/** Returns a third of systemd's timeout, so that one lost notice is no death. Undefined: there is no watchdog. */
 export function watchdogIntervalMs({ WATCHDOG_USEC: text = '' }: Readonly<Record<string, string | undefined>>) {
   const ms = /^[1-9]\d{0,15}$/.test(text) ? Number(text) / 1000 : undefined
   return ms === undefined ? undefined : Math.max(100, Math.floor(ms / 3))

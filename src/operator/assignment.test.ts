@@ -41,7 +41,7 @@ test('the order of what is seen has no say, and what was assigned stays assigned
       const all = loadsOf(drawn)
       const given = assign(all, names)
       assert.deepEqual(shown(assign([...all].reverse(), [...names].reverse())), shown(given))
-      // Whoever was given only what fits keeps it when everybody holds what they were given.
+      // A replica that got only what fits keeps it, once all replicas hold their shards.
       const held = all.map(({ name, weight }) => ({ name, weight, holder: given.get(name) ?? '' }))
       const again = assign(held, names)
       const twice = assign(

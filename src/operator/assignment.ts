@@ -10,9 +10,9 @@ export interface Load {
 }
 
 /**
- * Which replica works on which shard. Every replica computes this from what it sees; the Leases decide where two of them
- * see different things. A shard stays where it is while that replica lives and has not much more than its share. While replicas
- * come and go (`keep`) nobody gives anything away: each move costs a look at the whole connection. Pure.
+ * Assigns shards to replicas. Each replica computes this from what it sees; the Leases decide if two of them see
+ * different things. A shard stays with its replica while that lives and has not much more than its share. While
+ * replicas come and go (`keep`), no shard moves: each move costs a look at the whole connection. Pure.
  */
 export function assign(loads: readonly Load[], replicas: readonly string[], keep = false): ReadonlyMap<string, string> {
   const names = [...new Set(replicas)].sort()

@@ -77,7 +77,7 @@ export interface ClusterSourceOptions {
 
 /** Many changes at once are one. */
 const GATHER_MS = 50
-/** Dividing anew takes at most one part in so many of our time, however many objects there are and change. */
+/** Regrouping takes at most one part in so many of our time, for any number of objects and changes. */
 const GATHER_SHARE = 5
 /** Definitions come with charts and go with them: how often we look which kinds there are. */
 const DISCOVER_MS = 30_000
@@ -92,7 +92,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   let divided: Partition | undefined
   /** Keys of objects that say something else since, and stay where they are. */
   const renewed = new Set<ResourceKey>()
-  /** Whoever takes shards has not been told yet that they may be others. */
+  /** The replica must be told that the shards may have changed. */
   let redivided = false
   let listed = false
   /** Collections that the last discovery found. */

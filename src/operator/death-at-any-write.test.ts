@@ -60,7 +60,7 @@ const isReady = async (ground: Ground) => {
 
 const isGone = async (ground: Ground) => guests(ground).length === 0 && (await ground.get(`${VMS}/fresh`)) === undefined
 
-/** Lets time pass until it holds, and no longer: whoever stands still for minutes costs the most. */
+/** Lets time pass until it holds, and no longer: idle minutes cost the most. */
 async function within(ground: Ground, ms: number, holds: () => Promise<boolean>): Promise<void> {
   for (let left = ms; left > 0 && !(await holds()); left -= 2_000) await ground.pass(2_000)
 }

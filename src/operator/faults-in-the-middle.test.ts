@@ -5,7 +5,7 @@ import { type Wire, WireFailure } from '../lib/wire.ts'
 import { conditionOf, createGround, type Ground, type RunningOperator, VMS } from './testing/harness.ts'
 import { FINALIZER } from './testing/made-by-crossplane.ts'
 
-/** Of somebody who has a say in when the object may go. */
+/** The finalizer of another controller. */
 const THEIRS = 'example.org/keep'
 
 const SPEC = {

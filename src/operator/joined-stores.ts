@@ -6,7 +6,7 @@ export interface JoinedPart {
   /** The connection or cluster whose records and intentions lie in it. */
   readonly name: string
   readonly store: Store
-  /** The epoch that has begun on it. */
+  /** The epoch held on it. */
   readonly epoch?: number
 }
 

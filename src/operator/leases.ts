@@ -16,19 +16,19 @@ export interface Leases {
   readonly identity: string
   run(signal: AbortSignal): Promise<void>
   synced(): boolean
-  /** Says that we live. False: nobody heard it. Throws when another process has our name. */
+  /** Renews our own Lease. False: it did not arrive. Throws if another process has our name. */
   renew(signal: AbortSignal): Promise<boolean>
   /** Identities that were renewed within their time, by our own clock; ourselves among them. */
   living(): ReadonlySet<string>
   holderOf(atom: string): string | undefined
   isMine(atom: string): boolean
   mine(): readonly string[]
-  /** Is the estate of this cluster here, as far as we have seen? While it moves nobody works. */
+  /** Reports whether this cluster holds the estate, as last seen. While the estate moves, no replica works. */
   isHere(): boolean
-  /** Takes a shard, or takes it anew: its epoch. Undefined: another has it. */
+  /** Takes or retakes a shard. Returns its epoch, or undefined if another replica has it. */
   take(atom: string, atLeast: number, signal: AbortSignal): Promise<number | undefined>
   giveBack(atom: string): Promise<void>
-  /** We end: whoever waits need not wait for our time to pass. */
+  /** Releases our own Lease, so that the others need not wait for it to expire. */
   leave(): Promise<void>
 }
 
@@ -173,7 +173,7 @@ export function createLeases(options: LeasesOptions): Leases {
         throw new NameTaken(`another process runs as ${options.name} in ${namespace}; give each replica its own --name`)
       const spec = { holderIdentity: identity, leaseDurationSeconds: SECONDS, renewTime: time() }
       const renewed = await write(own, there, joined === undefined ? { ...spec, acquireTime: time() } : spec, signal)
-      // Somebody else was faster: looked at again with the next renewal.
+      // Another writer was faster: try again with the next renewal.
       if (renewed.is === 'error' && renewed.refusal.meaning !== 'waiting') options.warn(renewed.refusal.message)
       if (renewed.is !== 'answer') return false
       joined = identity

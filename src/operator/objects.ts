@@ -12,7 +12,7 @@ export interface DeclaredObject {
   readonly namespace?: string
 }
 
-/** Crossplane's provider puts this on its objects; whoever keeps them in its place takes it away in its place. */
+/** Finalizer of Crossplane's provider: the program that replaces the provider removes it too. */
 const PROVIDER_FINALIZER = 'finalizer.managedresource.crossplane.io'
 const OWN_FINALIZER = 'croft.dev/finalizer'
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -29,9 +29,9 @@ export function declaredObject(served: ServedKind, object: Foreign, home: string
 }
 
 /**
- * What a replica holds of an object of the cluster: it holds all of them, and those of one shard in three are its own work. What
- * the provider saw of a machine is as long as what is declared of it, kubectl's copy of what was applied likewise; croft reads
- * neither.
+ * Returns the part of an object that a replica keeps in memory: it holds all objects, and works on those of one shard
+ * in three. Drops the provider's status and kubectl's copy of the manifest, each as long as the declaration; croft
+ * reads neither.
  */
 export function heldObject(served: ServedKind, object: Foreign): Foreign {
   const metadata = recordOf(object.metadata)
@@ -90,7 +90,7 @@ export function manifestOf({ served, object }: DeclaredObject, home: string): Fo
   }
 }
 
-/** Crossplane fills every field that nobody wrote from the provider's state, where an empty text means that it is not set. */
+/** Removes empty texts: where Crossplane fills undeclared fields from the provider's state, they mean unset. */
 function withoutEmpty<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutEmpty) as T
   if (typeof value !== 'object' || value === null) return value

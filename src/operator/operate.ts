@@ -99,7 +99,7 @@ export function createOperation(options: OperateOptions): Operation {
       operator.subscribe((_view, events) => options.onEvents?.(events))
       const ends = new AbortController()
       const both = AbortSignal.any([signal, ends.signal])
-      // Whoever works on what belongs nowhere composes for all.
+      // The replica with the unassigned objects composes for all.
       const composing = options.ownApis === true && shard.atoms[0] === REST ? composer(both).run(both) : undefined
       try {
         await operator.run(signal)

@@ -27,7 +27,7 @@ export interface OperatorOptions {
   /** Keys of objects that were there, by each of the stores that are used as one. */
   readonly known: readonly (string | undefined)[]
   readonly back: Omit<WriteBack, 'nowMs' | 'note'> & {
-    /** Is what we hold certainly still ours? Else nothing is said: whoever has it now says it. */
+    /** Reports whether the shard is certainly still ours. Otherwise its new holder writes the status. */
     mayWrite(): boolean
   }
   resolveSecret(reference: SecretReference): Promise<Secret>
@@ -75,7 +75,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     const { id } = read.revision
     reads.set(id, read)
     if (id === last) return { is: 'same' } as const
-    // Before anything is done for an object: whoever starts anew must know that it was there.
+    // Store the keys before acting: after a restart, croft must know that these objects existed.
     await keep(new Set([...known, ...source.objects().map(({ key }) => key)]))
     last = id
     for (const old of [...reads.keys()].slice(0, -2)) reads.delete(old)
@@ -91,7 +91,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
       const first = passed?.read.revision.id !== estate.revision
       passed = { estate, report, read }
       const objects = source.objects()
-      // Somebody may have changed a status by hand: then the object is another.
+      // An edit of the status by hand also changes the object.
       if (report.unchanged === true && sameObjects(told, objects)) return report
       // The report has only what was planned; of what vanished the store alone knows.
       records = await store.records()
@@ -139,7 +139,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
       const declared = event.key === undefined ? undefined : byKey.get(ownerOf(event.key))
       if (declared !== undefined) await tellEvent(to, declared, event)
     }
-    // Also what is missing and of which nothing is left.
+    // Missing objects without any remains count too.
     const lost = read.vanished.filter((key) => !owned.has(key))
     const over = new Set([...gone, ...lost])
     if (over.size > 0) await keep(new Set([...known].filter((key) => !over.has(key))))

@@ -19,7 +19,7 @@ export interface Partition {
 /** The shard of objects that name no connection and no cluster. */
 export const REST = 'rest'
 
-/** What has a Lease of its own. */
+/** Kinds with a separate Lease. */
 const ATOMS: ReadonlySet<string> = new Set([
   'ProviderConfig',
   'ClusterProviderConfig',
@@ -53,7 +53,7 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
     if (one.namespace !== undefined) {
       // What a namespace may have is counted over all that it declares.
       sets.join(one.key, `namespace ${one.namespace}`)
-      // A name is claimed whatever the namespace.
+      // A name is claimed in all namespaces.
       const name = objectName(one.object) ?? ''
       for (const key of byName.get(name) ?? []) sets.join(one.key, key)
     }
@@ -179,7 +179,7 @@ function disjointSets(): { find(name: string): string; join(a: string, b: string
     find,
     join(a, b) {
       const [one, other] = [find(a), find(b)]
-      // The smaller name stays: the same sets have the same root, whatever came first.
+      // The smaller name becomes the root, so that equal sets have equal roots in any order.
       if (one < other) parents.set(other, one)
       else if (other < one) parents.set(one, other)
     },

@@ -18,7 +18,7 @@ export interface ReplicaOptions {
   readonly name: string
   /** Undefined: not known yet. */
   shards(): readonly Shard[] | undefined
-  /** The store of one connection or cluster, with this epoch begun on it. */
+  /** Opens the store of one connection or cluster under this epoch. */
   openStore(atom: string, epoch: number): Promise<Store>
   /** Works on a shard until the signal. */
   work(shard: Shard, held: readonly Held[], signal: AbortSignal): Promise<void>
@@ -38,7 +38,7 @@ export interface Replica {
   run(signal: AbortSignal): Promise<void>
   /** Names of the shards that it works on. */
   working(): readonly string[]
-  /** Has it been able to say that it lives, so that nobody else has taken what it holds? */
+  /** Reports whether our Lease was renewed in time, so that no other replica has taken our shards. */
   alive(): boolean
   /** Something changed: look at once. */
   wake(): void
@@ -71,7 +71,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   const works = new Map<string, Work>()
   /** Not before then, after a failure. */
   const notBefore = new Map<string, number>()
-  /** The epoch of a store whose Lease somebody deleted: the next one must be greater. */
+  /** The epoch of a store whose Lease was deleted: the next one must be greater. */
   const floors = new Map<string, number>()
   let wasHere = true
   let renewedMs = Number.NEGATIVE_INFINITY

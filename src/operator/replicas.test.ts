@@ -12,7 +12,7 @@ interface Spread {
   readonly connections: readonly { readonly name: string; readonly datacentre: Datacentre; readonly vmid: number }[]
 }
 
-/** One machine on each of several connections, each to a Proxmox of its own. */
+/** Makes one machine on each of several connections, each with its own Proxmox. */
 async function spread(count: number): Promise<Spread> {
   const ground = await createGround()
   const connections: Spread['connections'][number][] = []
@@ -165,7 +165,7 @@ test('[F-20] a Lease that is taken away in the middle of an effect ends the work
   const before = Number(at(lease, 'spec', 'leaseTransitions'))
   await change(ground, one.vmid, false)
   await ground.until(() => one.datacentre.writes.length > 0, 30_000)
-  // Somebody deletes it; the next Lease begins to count anew, the store does not.
+  // The Lease is deleted; the next one counts from the start, the store does not.
   await ground.call('DELETE', `${LEASES}/${name}`)
   const second = await ground.start({ name: 'b' })
   await ground.pass(30_000)

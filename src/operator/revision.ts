@@ -28,7 +28,7 @@ export interface ClusterRevision {
   readonly revision: Revision
   /** The objects that were read: what a pass over the revision finds out is about these. */
   readonly objects: ReadonlyMap<ResourceKey, DeclaredObject>
-  /** Objects that are declared no more: they wait for their finalizer. */
+  /** Deleted objects that wait for their finalizer. */
   readonly leaving: ReadonlySet<ResourceKey>
   /** Held although they are being deleted, with the reason. */
   readonly kept: ReadonlyMap<ResourceKey, string>
@@ -96,7 +96,7 @@ function revisionOf(
     const { key } = object
     const outcome = judge(object)
     const policy = policyIn(outcome)
-    // Nobody who deletes a definition has said that the machines should go; what is orphaned may.
+    // Deleting a definition does not mean to destroy its machines; orphaned ones may go.
     const why = policy?.deletion === 'Orphan' ? undefined : state.along.get(key)
     if (why !== undefined) kept.set(key, why)
     if (object.deleting && why === undefined && mayLeave(policy, records.get(key) ?? [], state.passed.has(key)))

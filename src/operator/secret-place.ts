@@ -4,8 +4,8 @@ import type { SecretPlace } from './cluster-source.ts'
 type KubernetesReference = Extract<SecretReference, { readonly secretRef: unknown }>['secretRef']
 
 /**
- * Where a Secret is. What an object of a granted namespace names is in that namespace, whatever else is written; the source that it
- * was judged with came along with the reference. Pure.
+ * Returns the place of a Secret. An object of a granted namespace gets Secrets only from that namespace; the reference
+ * brings along the source that it was judged with. Pure.
  */
 export function secretPlace(reference: KubernetesReference, home: string): SecretPlace | { readonly refused: string } {
   const { name, key, namespace, source } = reference

@@ -45,8 +45,8 @@ function groupVersions(list: Foreign): readonly string[] {
 }
 
 /**
- * Why objects of this kind that are being deleted say nothing about their machines: their definition or their namespace is
- * being deleted and takes them along. Undefined: somebody deleted them. What the server does not tell counts as taken along.
+ * Returns why objects of this kind are being deleted together: their definition or their namespace is, so their
+ * machines must stay. Undefined: they were deleted one by one. An unclear answer counts as the former.
  */
 export async function takenAlong(
   client: KubernetesClient,

@@ -18,7 +18,7 @@ function manifest(kind: string, name: string, spec: Foreign): Foreign {
 
 const pool = (name: string, comment = 'one') => manifest('ProxmoxPool', name, { connection: 'default', comment })
 
-/** The rules of kstatus (generic.go of cli-utils) for an object without rules of its own. */
+/** Returns the status by kstatus (generic.go of cli-utils) for an object without special rules. */
 function kstatus(object: Foreign | undefined): string {
   const observed = at(object, 'status', 'observedGeneration')
   if (at(object, 'metadata', 'deletionTimestamp') !== undefined) return 'Terminating'

@@ -155,7 +155,7 @@ function saidBy({ status, reason, message }: Condition): Omit<ShownCondition, 't
   return { status, reason, message }
 }
 
-/** The words that Crossplane has for it, so that whatever waits for them goes on working. */
+/** Translates to Crossplane's conditions, so that programs that wait for those keep working. */
 function asCrossplane(
   condition: Condition,
   { failure, conditions, status: word }: ResourceRecord,

@@ -26,7 +26,7 @@ export async function tellObject(to: WriteBack, declared: DeclaredObject, known:
   const metadata = metadataPatch(declared, known)
   let now = declared
   if (metadata !== undefined) {
-    // A list is replaced as a whole: not if somebody changed it since.
+    // A list is replaced as a whole, so only in the version that was read.
     const resourceVersion = at(declared.object, 'metadata', 'resourceVersion')
     const body = { metadata: { ...metadata, ...(metadata.finalizers === undefined ? {} : { resourceVersion }) } }
     const asked = await to.client.merge(path, body, `mark ${declared.key}`)
@@ -102,7 +102,7 @@ function taken(
     to.note(declared, asked.value)
     return true
   }
-  // Somebody was faster, or it is gone: the watch tells, and it is looked at again.
+  // Another writer was faster, or it is gone: the watch reports that, and the object is judged again.
   const expected = asked.is === 'error' && (asked.status === 409 || asked.status === 404)
   if (!expected) to.warn(asked.is === 'error' ? asked.refusal.message : asked.message)
   return false

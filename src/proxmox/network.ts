@@ -13,7 +13,7 @@ const ADDRESSES: Readonly<Record<string, Field>> = {
   comment: prose('For people.', { api: 'comments', absent: '' }),
 }
 
-/** An interface of a host. Written to a second file first; a step of its own loads that file. */
+/** An interface of a host. Written to a second file first; a separate step loads that file. */
 function networkInterface(
   type: string,
   parts: Pick<Definition, 'name' | 'kind' | 'noun' | 'about' | 'fields' | 'exampleName' | 'example'>,

@@ -8,7 +8,7 @@ import { seededRandom } from '../lib/random.ts'
 import { ShellFailure } from '../lib/shell.ts'
 import { programShell } from './program-shell.ts'
 
-/** A computer whose login shell greets whoever comes, as a startup file of root's may do. */
+/** Makes a shell whose login prints a greeting, as a startup file of root's may do. */
 function greeting() {
   return programShell(
     {

@@ -23,7 +23,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Runs one program of this computer to its end, or until it takes too long, says too much or nobody waits any more. */
+/** Runs one program of this computer until it ends, takes too long, prints too much or is aborted. */
 export async function runChild(argv: readonly string[], options: ChildOptions): Promise<Ended> {
   const { env, clock, maxBytes, group } = options
   const [program = '', ...args] = argv
@@ -84,7 +84,7 @@ function kill(child: ReturnType<typeof spawn>, group: boolean): void {
   } catch {
     // It has ended meanwhile.
   }
-  // What it left running may hold the pipes open: nobody reads them any more.
+  // Processes it left running may hold the pipes open: stop reading them.
   child.stdout?.destroy()
   child.stderr?.destroy()
 }

@@ -137,7 +137,7 @@ test('[S-50] a host whose key changes under a run is refused from then on, thoug
   skip,
 }, async () => {
   const [real, other] = [await startSshd(), await startSshd()]
-  // Whoever took its place has the keys of people, which are no secret.
+  // The impostor accepts people's keys too: public keys are no secret.
   writeFileSync(join(other.directory, 'authorized'), readFileSync(`${real.privateKeyFile}.pub`))
   let to = real.port
   const open = new Set<Socket>()

@@ -19,7 +19,7 @@ export interface EnrolTools {
   readonly clock: Clock
 }
 
-/** The host keys that an address shows, with their fingerprints. For a person to compare: nobody has proved anything yet. */
+/** Returns an address's host keys and fingerprints. They are unverified: a person must compare them. */
 export async function shownHostKeys(
   address: string,
   port: number,
@@ -101,7 +101,7 @@ export async function installKey(
     })
     const feeding = feed(at('pipe'), password)
     const ended = await running
-    // Nobody may have asked: then the writer still waits for a reader, and gets one.
+    // If the program never read it, the writer still waits: give it a reader.
     const reader = await open(at('pipe'), constants.O_RDONLY | constants.O_NONBLOCK)
     await feeding
     await reader.close()

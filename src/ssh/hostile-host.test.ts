@@ -54,7 +54,7 @@ test('[S-50] a host that goes on a byte at a time gets no more time by it', asyn
     const script = `for byte in 1 2 3 4 5; do printf x; sleep 0.05; done; touch '${dripped}'; while :; do printf x; sleep 0.05; done`
     const asked = runChild(['/bin/sh', '-c', script], { ...OPTIONS, clock })
     while (!existsSync(dripped)) await setTimeout(20)
-    // What was set when it began: no byte has set it anew.
+    // The deadline of the start: no byte has extended it.
     patience[0]?.()
     assert.equal((await asked).cut, 'timeout')
     assert.equal(patience.length, 1)

@@ -69,13 +69,13 @@ function openShell(target: SshTarget, options: ShellsOptions): Shell {
   let current: { readonly making: Promise<Master>; made?: Master } | undefined
   let env: Readonly<Record<string, string>> = {}
 
-  /** The connection, made anew when it has ended: a host that was rebooted is not lost for ever. */
+  /** Returns the connection, and reopens one that has ended, as after a reboot of the host. */
   async function connected(signal?: AbortSignal): Promise<Master> {
     if (current?.made?.isUp() === false) {
       void current.made.close()
       current = undefined
     }
-    // Whoever comes while it is being made waits for the same one, and shares what comes of it.
+    // Concurrent callers share one attempt and its result.
     current ??= begin()
     return await abandonable(current.making, signal)
   }

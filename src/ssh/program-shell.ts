@@ -71,13 +71,13 @@ export function programShell(way: ProgramStarter, { clock, random }: ShellTools)
       const result = resultOf(way, argv[0] ?? '', nonce, ended)
       if (!(result instanceof ShellFailure)) return result
       if (result.code === 'lost' || result.code === 'unreachable') way.lost?.()
-      // The other side has no room for one more at this moment, so nothing has begun: others end, and then it has.
+      // The server has no free session, so the program has not started: retry when others have ended.
       if (result.code !== 'busy' || attempt >= LIMITS.busyRetries) throw result
       await clock.sleep(LIMITS.busyRetryMs, signal)
     }
   }
 
-  /** Ends, on the other side too, what nobody waits for any more: a broken channel alone does not. */
+  /** Ends an abandoned program on the other side too: a broken channel alone does not. */
   async function endThere(nonce: string, ended: Ended): Promise<void> {
     const marks = readMarks(ended.stderr, nonce)
     if (!marks.began || marks.code !== undefined) return

@@ -13,7 +13,7 @@ export interface TerminalProgram {
   readonly clock: Clock
   /** End the whole family of the program: for what runs on this computer. */
   readonly group: boolean
-  /** Has it begun, by what it said so far on its error output? */
+  /** Reports whether the program has started, by its error output so far. */
   began(stderr: string): boolean
   readonly signal: AbortSignal
 }
@@ -45,7 +45,7 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
   child.once('close', () => gone.abort())
   const close = () => {
     child.stdin.end(farewell)
-    // Nobody reads any more what it still has to say.
+    // Discard the rest of its output.
     child.stdout.resume()
     void clock.sleep(FAREWELL_MS, gone.signal).then(end)
   }

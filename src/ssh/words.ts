@@ -22,10 +22,10 @@ const DECODE =
   'set -- "$@" "$a"; done; exec "$@"'
 
 /**
- * Says that the program begins and how it ended, on the error output between marks that nobody can guess. Without the
- * first mark it cannot have begun; without the second nobody knows how it went. What stands on the input before the
- * mark is skipped: a password that sudo did not ask for must not become input of the program. The output begins with the
- * mark where it is read as a whole: startup files of a login shell may say something before.
+ * Reports the start and the end of the program on the error output, between marks that cannot be guessed. Without the
+ * first mark it cannot have started; without the second its result is unknown. Input before the mark is skipped: a
+ * password that sudo did not ask for must not become input of the program. Output that is read as a whole begins with
+ * the mark: startup files of a login shell may print something before.
  */
 const BEGIN =
   'n=$1; s=$2; o=$3; t=$4; shift 4; ' +
@@ -40,7 +40,7 @@ export interface Wrapping {
   /** A word that cannot be guessed; marks what is ours in the streams. */
   readonly nonce: string
   readonly timeoutMs: number
-  /** The output begins with the nonce on a line of its own. */
+  /** The output begins with the nonce on a separate line. */
   readonly marked: boolean
 }
 

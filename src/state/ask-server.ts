@@ -5,7 +5,7 @@ import { LIMITS } from '../lib/limits.ts'
 import { exchange } from '../lib/outgoing.ts'
 import type { Environment } from './state-file.ts'
 
-/** Of whoever runs croft: only the environment says which server is asked, and with what. */
+/** The operator's settings: only the environment says which server is asked, and with which credentials. */
 export interface ServerAccess {
   readonly env: Environment
   warn(message: string): void

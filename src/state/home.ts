@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 
-/** The home of whoever runs this; empty for a user that has none, as in a container with a number for a user. */
+/** Returns the user's home; empty for a user without one, as in a container with a numeric user. */
 export function homeIn(env: Readonly<Record<string, string | undefined>>): string {
   if (env.HOME !== undefined) return env.HOME
   try {

@@ -36,7 +36,7 @@ export async function removeMoveMark(database: string): Promise<void> {
   rmSync(markFile(database), { force: true })
 }
 
-/** Why nobody may work on a database; undefined where everybody may. */
+/** Returns why a database must not be used; undefined if it may be. */
 export function movedAway(database: string): string | undefined {
   const mark = readMoveMark(database)
   if (mark === undefined || mark.phase === 'preparing') return undefined

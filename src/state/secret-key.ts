@@ -49,7 +49,7 @@ export function ensureSecretKey(stateFile: string): Secret {
   return new Secret(text)
 }
 
-/** The estate in which what needs a changed secret says so, and what is to be remembered of it. */
+/** Returns the estate with changed secrets marked on their resources, and the hashes to store. */
 export async function noticeSecrets(
   estate: Estate,
   store: Pick<Store, 'getValue'>,

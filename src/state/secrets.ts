@@ -88,7 +88,7 @@ export async function ageIdentities(env: Environment, keyFile?: string): Promise
   return [...new Set(found)]
 }
 
-/** Which keys open a file of a configuration's sources: each source has its own, or those of whoever runs croft. */
+/** Chooses the keys for a file of the sources: each source has its own, or the operator's. */
 export function sourceKeys(
   env: Environment,
   { sources, age }: Pick<ControllerConfig, 'sources' | 'age'>,
@@ -115,7 +115,7 @@ function named(text: string | undefined): string | undefined {
 
 function configHome(env: Environment): string {
   const set = env.XDG_CONFIG_HOME
-  // The XDG rule: a relative path there is to be ignored.
+  // XDG: ignore a relative path.
   if (set !== undefined && path.isAbsolute(set)) return set
   const home = homeIn(env)
   if (home === '') throw new CliError('Neither XDG_CONFIG_HOME nor HOME is set. Set one, or name the file with --file.')

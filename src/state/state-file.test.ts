@@ -44,7 +44,7 @@ test('a database that nobody can look at is not taken for a missing one', async 
     openMemoryStore: async () => createMemoryStore(),
   }
   await assert.doesNotReject(openExisting(forgetful, '/nowhere/croft.db'))
-  // What a folder of somebody else answers is refused to root by nothing; a name that is too long is.
+  // Root may read every folder, so use a name that is too long to cause the error.
   await assert.rejects(
     openExisting(forgetful, `/tmp/${'a'.repeat(300)}`),
     /^CliError: The database \S+ cannot be used: /,

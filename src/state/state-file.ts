@@ -119,7 +119,7 @@ export async function openExisting(
   return isThere(file) ? openedAt(runtime, file) : runtime.openMemoryStore()
 }
 
-/** A database in a folder of somebody else is no missing one: nobody knows what it says. */
+/** An unreadable folder does not prove that the database is missing, so throw. */
 function isThere(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined
@@ -128,7 +128,7 @@ function isThere(file: string): boolean {
   }
 }
 
-/** The same, for who looks once and writes nothing: its records are read and parsed once, whoever asks for them. */
+/** Returns the store with its records read and parsed once: for a caller that looks once and writes nothing. */
 export function readOnce(store: Store): Store {
   let records: ReturnType<Store['records']> | undefined
   return { ...store, records: () => (records ??= store.records()) }
@@ -216,7 +216,7 @@ function stateHome(env: Environment): string {
 
 function stateHomeIn(env: Environment): string | undefined {
   const set = env.XDG_STATE_HOME
-  // The XDG rule: a relative path there is to be ignored.
+  // XDG: ignore a relative path.
   if (set !== undefined && path.isAbsolute(set)) return set
   const home = homeIn(env)
   return home === '' ? undefined : path.join(home, '.local', 'state')

@@ -51,7 +51,7 @@ test('a directory that is renamed keeps its database and its vault, however ofte
     assert.equal(vaultOf(to), vault)
     assert.equal(used(to), file)
   }
-  // Somebody begins another directory where the first one was.
+  // A new directory takes the place of the first one.
   directory('infra', '1'.repeat(16))
   assert.notEqual(fileOf('infra'), file)
   assert.equal(fileOf('home'), file)

@@ -16,9 +16,9 @@ interface Note {
 }
 
 /**
- * The folder that holds the database of a directory. It is found by the path, and, after a rename or a move, by the uid of
- * the Estate: a folder of that estate whose own directory is gone. A copy beside the original gets a folder of its own:
- * what one checkout declared is no proof for another that may be behind.
+ * Returns the folder with the database of a directory. It is found by the path and, after a rename or a move, by the
+ * uid of the Estate: a folder of that estate whose directory is gone. A copy beside the original gets a separate
+ * folder: the records of one checkout are no proof for another that may be behind.
  */
 export function stateFolder(home: string, identity: string): string {
   const own = path.join(home, 'croft', named(identity))
@@ -30,7 +30,7 @@ export function stateFolder(home: string, identity: string): string {
     .filter((folder) => isAt(noteIn(folder), identity) || isGone(noteIn(folder)))
     .toSorted((a, b) => Number(isAt(noteIn(b), identity)) - Number(isAt(noteIn(a), identity)) || newest(b) - newest(a))
   if (found !== undefined) return found
-  // Somebody else has come to lie where this directory once was, and the folder has moved on with it.
+  // Another directory now has this path, and the folder belongs to the moved one.
   return existsSync(own) ? path.join(home, 'croft', named(`${identity}\n${uid}`)) : own
 }
 

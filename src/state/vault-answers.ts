@@ -65,7 +65,7 @@ function notVersionTwo(mount: string): string {
   return `${mount} is not an engine KV version 2. Upgrade it: bao kv enable-versioning ${mount}, or vault kv enable-versioning ${mount}.`
 }
 
-/** The version of a KV engine as `sys/internal/ui/mounts` tells it to whoever may read anything in it. */
+/** Returns the version of a KV engine from `sys/internal/ui/mounts`, which every reader of the engine may call. */
 function versionOf(engine: ServerAnswer | undefined): string | undefined {
   const data = isRecord(engine?.body) && isRecord(engine.body.data) ? engine.body.data : {}
   if (data.type !== 'kv') return undefined

@@ -11,7 +11,7 @@ export interface StoreHead {
   readonly intentions: readonly Intention[]
   /** Names of the immutable parts that hold each section, in order. */
   readonly sections: Readonly<Record<string, readonly string[]>>
-  /** The move that this store waits for the end of: nobody else begins an epoch on it. */
+  /** The move that has closed this store: only the mover may start an epoch on it. */
   readonly closedBy?: string
   /** Drawn for each write: by it a writer without an answer sees whether its write is there. */
   readonly commit: string
@@ -37,7 +37,7 @@ export function headText(head: StoreHead): string {
   return text
 }
 
-/** Undefined: somebody wrote something else there. */
+/** Undefined: foreign content. */
 export function readHead(text: string): StoreHead | undefined {
   try {
     const value = JSON.parse(text) as Partial<StoreHead>

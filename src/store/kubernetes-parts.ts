@@ -59,7 +59,7 @@ export async function writeParts(place: KubernetesPlace, epoch: number, value: u
   return names
 }
 
-/** Undefined: one of them is gone, so whoever named them read an older head. */
+/** Undefined: a part is gone, so the caller's head is stale. */
 export async function readParts(place: KubernetesPlace, names: readonly string[]): Promise<unknown> {
   const pieces: Buffer[] = []
   for (const name of names) {
@@ -74,7 +74,7 @@ export async function readParts(place: KubernetesPlace, names: readonly string[]
   return frozen(text)
 }
 
-/** Nobody refers to them any more. What stays because the server is away goes at the beginning of the next epoch. */
+/** Deletes unreferenced parts. If the server is away, the next epoch deletes the rest. */
 export async function deleteParts(place: KubernetesPlace, names: readonly string[]): Promise<void> {
   await Promise.all(
     names.map((name) => place.client.delete(`${collectionOf(place)}/${segment(name)}`, `delete ${name}`)),

@@ -53,7 +53,7 @@ test('one read of the head serves all who ask at once, and nobody gets an answer
   heads()
   await Promise.all([store.records(), store.intentions(), store.isFresh(), store.valueNames()])
   assert.equal(heads(), 1)
-  // The answer to the first is on its way when another writes: whoever asks after that write gets what it wrote.
+  // The first answer is in flight while another handle writes: a read after that write returns the new value.
   let release = () => {}
   const held = new Promise<void>((over) => {
     release = over

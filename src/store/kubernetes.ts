@@ -36,9 +36,9 @@ const ATTEMPTS = 20
 const VALUE = 'value/'
 
 /**
- * A store in the Kubernetes API: one ConfigMap as the head, and immutable ones for what is large. A write makes its parts,
- * then replaces the head on the condition of the version that it read: all of it counts or none, and a writer of an older
- * epoch cannot get through, because whoever begins an epoch replaces the head.
+ * A store in the Kubernetes API: one ConfigMap as the head, and immutable ones for large values. A write makes its
+ * parts, then replaces the head on the condition of the version that it read: the write is atomic, and a writer of an
+ * older epoch fails, because each new epoch replaces the head.
  */
 export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
   const path = `${collectionOf(place)}/${segment(place.name)}`
@@ -51,7 +51,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
     if (!open) throw new Error('this store is closed')
   }
 
-  /** Whoever asks in the same turn gets one answer: it is sent for after all of them have asked. */
+  /** Callers of one turn share one request: it is sent after all of them have asked. */
   let asked: Promise<ReadHead> | undefined
   const look = (): Promise<ReadHead> => {
     asked ??= Promise.resolve().then(() => {
@@ -123,7 +123,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
       const fromCache = last !== undefined
       const { head, resourceVersion } = last ?? (await look())
       if (epoch !== undefined && epoch !== head.epoch) {
-        // Another handle may have begun it since we looked.
+        // Another handle may have started this epoch since our last read.
         if (!fromCache) throw new StaleEpoch(epoch, head.epoch)
         last = undefined
         continue
@@ -156,7 +156,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
     throw new Error(`others wrote to the store ${place.namespace}/${place.name} ${ATTEMPTS} times while we tried to`)
   }
 
-  /** True when it was done; false when somebody else was faster. */
+  /** Returns true when done; false if another writer was faster. */
   const replace = async (
     before: StoreHead,
     resourceVersion: string | undefined,
@@ -178,7 +178,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
     const next: StoreHead = { ...facts, sections, commit: id }
     const sent = await send(next, resourceVersion)
     if (sent !== 'done') {
-      // Where nobody knows what became of it, its parts may yet be named: the next epoch takes away what is left.
+      // If the result is unknown, a head may name the parts: the next epoch removes the orphans.
       if (sent === 'lost') await deleteParts(place, made)
       return false
     }
@@ -207,7 +207,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
         throw new Error(asked.refusal.message)
       if (asked.is === 'silence' && asked.sent === 'no' && place.wait === undefined) throw new Error(asked.message)
       if (why !== undefined) await place.wait?.(why, attempt)
-      // It may be there all the same; if not, and nobody else wrote, it is sent again.
+      // The write may have arrived. If not, and no other writer came between, send it again.
       const now = await look()
       if (now.head.commit === head.commit) return 'done'
       if (place.wait === undefined || now.resourceVersion !== resourceVersion) return 'unclear'

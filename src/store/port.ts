@@ -2,7 +2,7 @@ import { markFinal } from '../lib/failed-on.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { AuditEntry, CroftEvent, Intention, NewAuditEntry, NewEvent, ResourceRecord } from '../model/record.ts'
 
-/** Another controller has begun a newer epoch on this store: whoever sees this must stop at once. */
+/** Another controller has started a newer epoch on this store: stop at once. */
 export class StaleEpoch extends Error {
   readonly current: number
 
@@ -13,7 +13,7 @@ export class StaleEpoch extends Error {
   }
 }
 
-/** What the store holds has moved elsewhere, so nobody may work on it here: the same as an epoch that is over. */
+/** The content has moved elsewhere, so this store must not be used: as with a stale epoch. */
 export class StoreMoved extends StaleEpoch {
   constructor(message: string) {
     super(0, 0)
@@ -36,7 +36,7 @@ export interface EventFilter {
 /**
  * History, intentions in flight and caches. Never the truth: delete it and it is rebuilt from Git and the marks.
  * Every write names the writer's epoch and fails with StaleEpoch unless that epoch is the current one.
- * What is handed out is a copy or frozen: nobody changes what is kept but by a write.
+ * Returned values are copies or frozen, so stored ones change only by writes.
  */
 export interface Store {
   /** Begins a new epoch and returns it. Older writers are refused from now on. */
@@ -49,7 +49,7 @@ export interface Store {
   intend(epoch: number, intention: Intention): Promise<void>
   /** Notes the task that an intention became. Durable. Fails when there is no such intention. */
   noteTask(epoch: number, id: string, taskId: string): Promise<void>
-  /** The intention is over, whatever came of it. Settling twice is the same as once. */
+  /** Ends an intention, with any result. Idempotent. */
   settle(epoch: number, id: string): Promise<void>
   /** In the order in which they were written. */
   intentions(): Promise<readonly Intention[]>
@@ -75,16 +75,16 @@ export interface Store {
   valueNames(): Promise<readonly string[]>
 
   /**
-   * Notes what somebody asked for. Append-only, durable when it resolves, and of no epoch: also what is refused because
-   * another controller is at work is noted. The oldest go when there are more than LIMITS.auditKept.
+   * Records a request. Append-only, durable when it resolves, and without an epoch, so that requests refused because
+   * another controller is at work are recorded too. Beyond LIMITS.auditKept, the oldest go.
    */
   appendAudit(entry: NewAuditEntry): Promise<AuditEntry>
   /** Oldest first; with `afterSeq` the oldest after it, else the newest. */
   audit(filter: { readonly afterSeq?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>
 
   /**
-   * What a person requests, under `cluster-orders/…`. Not bound to an epoch: a request ends nobody's time, whoever is at
-   * work reads it with `getValue`.
+   * A person's requests, under `cluster-orders/…`. Without an epoch: a request ends no writer's epoch; the active
+   * controller reads it with `getValue`.
    */
   putRequests(name: RequestsName, value: string): Promise<void>
 
@@ -92,7 +92,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** The same store. What it throws is final: whoever cannot write what it does must not go on. */
+/** Returns the same store, with errors made final: a process that cannot record its actions must stop. */
 export function watched(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -114,12 +114,12 @@ export function watched(store: Store): Store {
   })
 }
 
-/** A store that a move closes: nobody but the mover begins an epoch on it until it is opened again. */
+/** A store that a move closes: only the mover can start an epoch on it until it is reopened. */
 export interface ClosableStore extends Store {
   reopen(): Promise<void>
 }
 
-/** What people have requested under a name and nobody has done or withdrawn. `none` says what is not in it. */
+/** Returns the pending requests under a name. `none` supplies the missing fields. */
 export async function activeRequests<Requests extends object>(
   store: Pick<Store, 'getValue'>,
   name: RequestsName,

@@ -3,7 +3,7 @@ import { LIMITS } from '../lib/limits.ts'
 import { explained } from './sqlite-file.ts'
 import { APPLICATION_ID, migrateDown } from './sqlite-schema.ts'
 
-/** Takes a database back by one version of its schema. Nobody else may have it open. Answers the version it has now. */
+/** Downgrades a database by one version of its schema. No other process may have it open. Returns the new version. */
 export function takeSchemaBack(path: string): number {
   let db: DatabaseSync | undefined
   try {

@@ -40,7 +40,7 @@ const MIGRATIONS: readonly Migration[] = [
     down: 'DROP TABLE audit;',
   },
   {
-    // What somebody asked for is never changed, and only goes when it is older than all that is kept.
+    // Audit entries are never changed, and only the oldest ones are removed.
     up: `
   CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit
   BEGIN SELECT RAISE(ABORT, 'the audit log is never changed'); END;

@@ -126,7 +126,7 @@ test('only one controller works on a database; the lock ends with its process, h
   const script = `import { lockDatabase } from ${JSON.stringify(new URL('./sqlite-lock.ts', import.meta.url).href)}
     const got = lockDatabase(${JSON.stringify(file)}, { pid: process.pid, host: 'there', sinceMs: 0 }).got
     setInterval(() => {}, 1000)
-    // What nobody refers to any more is collected; the lock has to outlive that.
+    // Unreferenced objects are collected; the lock has to outlive that.
     setImmediate(() => { gc(); setImmediate(() => { gc(); process.send(got) }) })`
   const child = fork('--input-type=module', [], {
     execArgv: ['--expose-gc', '--input-type=module', '--eval', script],

@@ -8,7 +8,7 @@ import { connect, explained, identify, prepareFile, sameFile } from './sqlite-fi
 export interface SqliteOptions {
   /** Told once when a damaged file had to be moved aside. */
   readonly warn?: (message: string) => void
-  /** Why nobody may work on it: what it holds has moved elsewhere. Asked before each epoch and each effect. */
+  /** Returns why the database must not be used: its content has moved. Called before each epoch and effect. */
   readonly moved?: () => string | undefined
 }
 

@@ -108,7 +108,7 @@ describe('a vault of age files', () => {
     await laptop.write({ ...SECRETS, formed: true })
     inGit = await laptop.sealed.sealAnew('homelab')
     await server.write({ ...SECRETS, formed: true, firstServer: 's2' })
-    // A rotation on the laptop: the server has a vault of its own, which is older from now on.
+    // A rotation on the laptop: the server's vault is now stale.
     await laptop.write({ ...SECRETS, formed: true, firstServer: 's2' })
     await laptop.write({ ...SECRETS, formed: true, caHash: 'b'.repeat(64) })
     inGit = (await laptop.sealed.sealAnew('homelab')) ?? inGit

@@ -34,7 +34,7 @@ export function openAgeVault({
     })
     return found
   }
-  /** Only what is there: whoever reads makes no key. */
+  /** Reading uses only an existing key: it makes none. */
   const identity = () => known ?? remembered(vaultIdentity(env, keyFile, 'only-read'))
   const identityToWriteFor = () => known ?? remembered(vaultIdentity(env, keyFile, 'make'))
   const fileOf = (cluster: string): string => {

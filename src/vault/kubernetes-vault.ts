@@ -12,7 +12,7 @@ export interface KubernetesVaultPlace {
   readonly wait?: Wait
 }
 
-/** What makes each cluster itself, in a Secret each. A write is refused when somebody else wrote since it was read. */
+/** Keeps each cluster's identity in a Secret. Refuses a write if another writer changed it since it was read. */
 export function openKubernetesVault({ client, namespace, wait }: KubernetesVaultPlace): ClusterVault {
   const collection = `/api/v1/namespaces/${segment(namespace)}/secrets`
   const nameFor = (cluster: string) => `croft-vault-${cluster}`

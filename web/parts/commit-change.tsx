@@ -108,8 +108,8 @@ function Planned({ rows, none }: { readonly rows: readonly PlannedRow[]; readonl
 }
 
 /**
- * Each row beside the file that declares it, or declared it before; what another file declares is apart, and so is what
- * no file declares any more, because then nobody knows which commit removed it.
+ * Groups rows by the file that declares them, or declared them before. Separate groups hold rows of other files, and of
+ * no file any more, because the commit that removed those is unknown.
  */
 function shareOut(diff: CommitDiffOnPage, rows: readonly PlannedRow[]) {
   const fileOf = ({ key, file }: PlannedRow) =>

@@ -3,7 +3,7 @@ import { shortCommit } from '../format.ts'
 import { hrefTo } from '../route.ts'
 import { Icon } from './icon.tsx'
 
-/** The commit that asks for something, beside it; who made it and why where it is the one in force. */
+/** Shows the commit that asks for a change, with author and subject if it is the current one. */
 export function CommitOf({ page, commit }: { readonly page: Page; readonly commit: string | undefined }) {
   if (commit === undefined) return null
   const known = page.sources.find((source) => source.commit === commit)

@@ -19,7 +19,7 @@ type ConsoleState =
   | { readonly is: 'ended'; readonly why: string }
   | { readonly is: 'refused'; readonly why: string; readonly taken: boolean }
 
-/** The serial console of a machine. It opens when somebody says so, and ends when he goes elsewhere. */
+/** The serial console of a machine. It opens on request, and ends when the user leaves the view. */
 export function ConsolePanel({ detail }: { readonly detail: ResourceDetail }) {
   const { key, name } = detail
   const [state, set] = useState<ConsoleState>({ is: 'closed' })

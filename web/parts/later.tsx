@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { Loading } from './bits.tsx'
 
 /**
- * A part whose code is fetched when somebody first looks at it: the first load stays small. Without rows nothing stands in
- * its place: it may come to nothing.
+ * Loads a part's code when it is first shown, to keep the first load small. With `rows` 0 it has no placeholder,
+ * because it may render nothing.
  */
 export function later<P extends object>(load: () => Promise<ComponentType<P>>, rows = 3): ComponentType<P> {
   let fetched: Promise<ComponentType<P>> | undefined

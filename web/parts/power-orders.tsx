@@ -108,7 +108,7 @@ function SwitchBody({
 
 const HOURS = [1, 2, 4, 8, 12, 24]
 
-/** Asked anew when another time is chosen, so that the command beside it says the same. */
+/** Ask again when another time is chosen, so that the shown command matches. */
 function askHold(power: PowerOnPage, said = { reason: '', hours: 2 }): void {
   const { name } = power
   ui.set({

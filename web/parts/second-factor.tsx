@@ -32,7 +32,7 @@ export function SecondFactor({ then }: { readonly then: () => void }) {
   }
   useEffect(() => void attempt(begin, false), [])
   const useKey = async () => {
-    // Asked anew each time: an answer counts once.
+    // Get a new challenge each time: an answer counts once.
     const { key } = await begin()
     if (key === undefined) throw new Error('You have no key for this page.')
     await showKey(key)

@@ -12,7 +12,7 @@ import { Icon } from './icon.tsx'
 /** The views that stand in the bar at the bottom of a small screen; the rest is behind "More". */
 const SMALL = ['overview', 'estate', 'plan', 'timeline']
 
-/** The navigation at the side, with the commit in force and who is signed in. */
+/** The navigation at the side, with the current commit and the signed-in user. */
 export function Side({ page }: { readonly page: Page | undefined }) {
   const { me, line } = live.use()
   const { open } = ui.use()

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 const OVERSCAN = 8
 
-/** Draws only the rows that can be seen, so that a thousand cost no more than thirty. Rows are of one height. */
+/** Draws only the visible rows, so that a thousand cost as much as thirty. Rows have one height. */
 export function VirtualList<T>({
   items,
   rowHeight,

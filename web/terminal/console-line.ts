@@ -1,6 +1,6 @@
 import type { PageTerminal } from './port.ts'
 
-/** Of one message: croft takes no more. */
+/** Maximum of one message: croft accepts this much. */
 const TYPED_BYTES = 8 * 1024
 /** So often is told what was drawn: seldom enough to cost nothing, and far below what croft sends ahead. */
 const DRAWN_BYTES = 32 * 1024

@@ -6,7 +6,7 @@ import type { OpenTerminal } from './port.ts'
 /** The style sheet of the library, as the build hands it in. */
 declare const TERMINAL_LOOKS: string
 
-/** Programs choose their colours for a dark ground, whatever the page has. */
+/** Programs choose their colours for a dark ground, so it is dark on all pages. */
 const COLOURS = { background: '#15181a', foreground: '#e6e8e3', cursor: '#7fc8a1', selectionBackground: '#3d5a4c' }
 const SCROLLBACK = 3_000
 

@@ -10,7 +10,7 @@ import { hrefToKey } from '../route.ts'
 
 const RUNNING_MS = 2000
 const RESTING_MS = 15_000
-/** Of what is over for longer nothing is shown until somebody asks. */
+/** Older courses are hidden until asked for. */
 const NEWS_MS = 24 * 3_600_000
 
 /** What happens to a cluster or by a Power while it happens: a lane for each node, a bar for each step, votes above. */
@@ -187,7 +187,7 @@ function VoteBar({ span, y }: { readonly span: VoteSpan; readonly y: (votes: num
       class={held === 'unknown' ? 'band-unknown' : held ? 'band-held' : 'band-lost'}
       x={left}
       width={width}
-      // A band without a vote is still a band: nothing at all would look as if nobody had looked.
+      // Draw a band without a vote too: a gap would look like an unobserved time.
       y={held === false ? y(voters) : top}
       height={BAND_HEIGHT - (held === false ? y(voters) : top)}
     >

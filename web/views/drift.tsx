@@ -12,7 +12,7 @@ const POLICIES: Readonly<Record<DriftOnPage['policy'], string>> = {
   ignore: 'left as it is, as its policy says',
 }
 
-/** So many are read at once by nobody; more come when they are asked for. */
+/** Rows shown at first; more come on request. */
 const SHOWN = 40
 
 export function DriftView({ page }: { readonly page: Page }) {

@@ -67,7 +67,7 @@ export function Graphs({ title, of }: GraphsProps) {
 interface Sort {
   readonly title: string
   readonly show: (value: number) => string
-  /** Where the axis ends whatever was seen. */
+  /** A fixed end of the axis, for all values. */
   readonly most?: number
 }
 
@@ -110,7 +110,7 @@ function Chart({ gauge, name, hours }: { readonly gauge: Gauge; readonly name: b
   )
 }
 
-/** Stretches of what is known; where nothing is known the line is broken. A lonely point is a stretch of its own. */
+/** Splits means into stretches of known values: the line breaks where they are unknown. A lone point is a stretch. */
 function stretches(means: Gauge['means'], top: number): readonly (readonly [at: number, y: number])[][] {
   const found: [number, number][][] = []
   for (const [at, mean] of means.entries()) {

@@ -82,7 +82,7 @@ function Idle({ page }: { readonly page: Page }) {
   )
 }
 
-/** What the commits in force have changed, beside what the plan still does because of them. */
+/** Shows the changes of the current commits, beside the plan that they cause. */
 function ChangesInForce({ page, entries }: { readonly page: Page; readonly entries: readonly PlanEntryOnPage[] }) {
   return (
     <>
@@ -109,7 +109,7 @@ function ChangesInForce({ page, entries }: { readonly page: Page; readonly entri
   )
 }
 
-/** What the plan does to whatever runs: the worst first. */
+/** Shows the plan's disruptions of running things, the worst first. */
 function DisruptionCard({ disruption: { worst, items } }: { readonly disruption: DisruptionOnPage }) {
   if (items.length === 0) return null
   return (

@@ -9,7 +9,7 @@ const PHASE = 'croft.dev/move'
 const ID = 'croft.dev/move-id'
 const PHASES = ['arriving', 'here', 'leaving', 'away'] as const
 
-/** A Lease of that name that says nothing we know keeps everybody away: whoever wrote it meant something. */
+/** Reads the gate. A Lease with an unknown phase closes it for all: its author meant something. */
 export function gateIn(lease: Foreign): MoveGate {
   const said = annotationsOf(lease)
   const phase = PHASES.find((one) => one === said.get(PHASE)) ?? 'away'

@@ -43,7 +43,7 @@ interface Fate {
 
 class Died extends Error {}
 
-/** One estate with a database of its own and a namespace of its own. */
+/** One estate with its own database and namespace. */
 interface Ground {
   move(wanted: 'in' | 'out', fate?: Fate): Promise<number>
   owners(): Promise<readonly ('database' | 'cluster')[]>
@@ -343,7 +343,7 @@ for (const wanted of ['in', 'out'] as const)
         await ground.move(wanted, { at, when }).catch(() => {})
         const owners = await ground.owners()
         assert.ok(owners.length <= 1, `${died}: ${owners.join(' and ')} own it`)
-        // Before the first one nothing has begun that could be turned back.
+        // Before the first one there is no move to turn back.
         const goesOn = at % 2 === 0 || (at === 1 && when === 'before') ? wanted : back
         await ground.move(goesOn)
         assert.deepEqual(await ground.owners(), [goesOn === 'in' ? 'cluster' : 'database'], `${died}, then ${goesOn}`)

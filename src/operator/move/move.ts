@@ -198,7 +198,7 @@ async function copyIn(options: MoveOptions, mover: string): Promise<void> {
       await store.close()
     }
   }
-  // What an earlier move left, of connections that are there no more.
+  // Clear what an earlier move left of connections that no longer exist.
   await eachStore(options, mover, async (store, name) => {
     if (!used.has(name)) await replaceContents(store, await store.beginEpoch(), mergeContents([]))
   })

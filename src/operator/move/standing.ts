@@ -1,4 +1,4 @@
-/** What lies beside a database that moves or has moved. `preparing`: it still counts. `moved`: nobody works on it. */
+/** The mark beside a database that moves or has moved. `preparing`: it still counts. `moved`: no process may use it. */
 export interface MoveMark {
   readonly id: string
   readonly phase: 'preparing' | 'moved'
@@ -32,7 +32,7 @@ export interface Standing {
   readonly gate: MoveGate | undefined
   /** The cluster and namespace that were named. */
   readonly place: { readonly cluster: string; readonly namespace: string }
-  /** The database has no record: nobody has worked with it. */
+  /** The database has no record: it was never used. */
   readonly empty: boolean
   readonly closed: boolean
   readonly copied: boolean

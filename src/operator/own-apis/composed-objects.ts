@@ -19,7 +19,7 @@ import type { ServedKind } from '../served.ts'
 /** On each object that croft made for an instance: the uid of the instance, and which part of it the object is. */
 const INSTANCE_UID = 'compose.croft.dev/instance-uid'
 const PART = 'compose.croft.dev/part'
-/** Where the instance is: whoever sees the object being deleted asks there whether the instance lives. */
+/** Path of the instance: a replica that sees the object being deleted looks there whether the instance lives. */
 const INSTANCE_PATH = 'compose.croft.dev/instance'
 const HASH = 'compose.croft.dev/hash'
 
@@ -48,7 +48,7 @@ export function uidOf(object: Foreign): string {
   return nameOf(at(object, 'metadata', 'uid')) ?? ''
 }
 
-/** Uids of what it was made for: by croft, or by whoever kept it before. */
+/** Returns the uids of an object's owners: set by croft, or by the program that kept it before. */
 function uidsOfOwners(object: Foreign): ReadonlySet<string> {
   const labels = labelsOf(object)
   const owners = recordsOf(at(object, 'metadata', 'ownerReferences')).map((one) => one.uid)

@@ -12,7 +12,7 @@ export interface InstanceFacts {
   readonly object: Foreign
   /** Why its deletion says nothing about what was made for it. */
   readonly along: string | undefined
-  /** What it should have, or why nobody can tell. */
+  /** The objects it should have, or why they cannot be known. */
   readonly wanted: readonly ComposedObject[] | { readonly problem: string }
   /** What waits for a value, in words: nothing of it is made or changed, and what is there by these keys stays. */
   readonly waiting?:
@@ -60,7 +60,7 @@ export function decideInstance(facts: InstanceFacts): InstanceDecision {
     const live = byKey.get(one.key)
     return live !== undefined && (live.deleting || isAsWanted(live.object, one)) ? [] : [{ do: 'apply', wanted: one }]
   })
-  // Where not even a name is known, nobody can say which of them is meant.
+  // If a waiting object has no name yet, it may be any of them.
   const surplus = children.filter(
     ({ key }) => !keys.has(key) && waiting?.unnamed !== true && waiting?.keys.has(key) !== true,
   )
@@ -88,7 +88,7 @@ function leaving({ object, along, children }: InstanceFacts): InstanceDecision {
   if (along !== undefined)
     return refused('DeletionHeld', `${along}: nothing that was made for it is deleted for that`, children)
   const going = said('False', 'Deleting', children.map(({ key }) => key).join(', '))
-  // The server takes away what says that they belong together; from then on they are nobody's.
+  // The API server removes the owner references; then the objects have no owner.
   if (finalizersOf(object).includes(ORPHAN)) return { steps: [], synced, ready: going }
   if (children.length === 0) return { steps: [{ do: 'release' }], synced, ready: going }
   return { steps: deletions(children, children), synced, ready: going }

@@ -23,7 +23,7 @@ export async function definedApis(composer: Composer, objects: readonly Foreign[
   return { ...described, readsWorld: described.apis.some((api) => api.readsWorld === true) }
 }
 
-/** What is there besides the instance. */
+/** The observed surroundings of an instance. */
 export interface ExpansionContext {
   readonly definitions: readonly Foreign[]
   readonly home: string

@@ -5,9 +5,9 @@ import type { ObjectReference, PermittedRead } from '../../model/foreign-object.
 import { readKey } from '../../source/compose/in-cluster.ts'
 import { placeOfKind } from './followed-kinds.ts'
 
-/** Objects that definitions read and nobody here makes. Read by their names, one by one: it needs no more rights than that. */
+/** Foreign objects that definitions read. Read by name, one by one: that needs the fewest rights. */
 export interface Externals {
-  /** As it was read last; undefined: it is not there, or nobody has read it yet. A text says why nobody can. */
+  /** Returns the cached object; undefined: absent or not read yet. A text says why it cannot be read. */
   find(reference: PermittedRead<ObjectReference>): Foreign | undefined | string
   /** Everything that was read, by `readKey`. */
   all(): ReadonlyMap<string, Foreign | string>

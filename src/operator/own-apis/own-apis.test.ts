@@ -265,7 +265,7 @@ test('an object that the server does not take is said on the instance with the w
 
 const COMPOSITES = '/apis/lab.example.org/v1alpha1/xnodes'
 
-/** As somebody has them who lets Crossplane compose: definition and composition, and the kind that Crossplane made. */
+/** Sets up the state that Crossplane leaves: definition and composition, and the kind that it made. */
 async function groundWithComposition(): Promise<Ground> {
   const ground = await createGround()
   const group = 'apiextensions.crossplane.io'

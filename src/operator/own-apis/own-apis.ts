@@ -62,7 +62,7 @@ const GATHER_MS = 200
 const LOOK_MS = 30_000
 const SOON_MS = 1_000
 const AT_ONCE = 8
-/** What the programs whose definitions these are put on them; whoever works in their place takes it away in their place. */
+/** Finalizers of the programs that these definitions come from: croft replaces them and removes theirs. */
 const FORMER_FINALIZERS: ReadonlySet<string> = new Set([
   'kro.run/finalizer',
   'defined.apiextensions.crossplane.io',
@@ -120,7 +120,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
       refusals.set(instance, message)
       return false
     }
-    // Somebody was faster, or it is gone: the watch tells, and it is looked at again.
+    // Another writer was faster, or it is gone: the watch reports that, and the object is judged again.
     if (asked.is === 'silence' || (asked.status !== 409 && asked.status !== 404))
       options.warn(asked.is === 'error' ? asked.refusal.message : asked.message)
     return false
@@ -135,7 +135,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     metadata: { resourceVersion: at(object, 'metadata', 'resourceVersion'), finalizers },
   })
 
-  /** The definition of an instance's kind, where nobody else has made it. A text says why it cannot be served. */
+  /** Makes the definition of an instance's kind if there is none. Returns why it cannot be served, as text. */
   const serve = async (versions: readonly DescribedApi[]): Promise<string | undefined> => {
     const wanted = instanceDefinition(versions)
     if (wanted === undefined) return undefined
@@ -222,7 +222,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
       if (place === undefined || !isFirstVersion(api, apis)) return []
       return collectionsOf(place, options).flatMap((collection) =>
         instancesOf.objects(collection).flatMap((object) => {
-          // A claim that is bound stands for the composite that it names.
+          // A bound claim is represented by the composite that it names.
           if (at(object, 'spec', 'resourceRef', 'name') !== undefined) return []
           const path = `${collection}/${segment(objectName(object) ?? '')}`
           const key = instanceKey(api.kind, object, home)
@@ -237,7 +237,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const { found, definitions, stamp, objects } = seen
     const { api, object, place } = one
     const uid = uidOf(object)
-    // Whoever writes in another namespace could say that an object was made for an instance here.
+    // A writer of another namespace could label an object as made for an instance here.
     const space = nameOf(at(object, 'metadata', 'namespace'))
     const inSpace = space === home ? undefined : space
     const children = objects.madeFor(uid).filter((child) => child.namespace === inSpace)
@@ -252,7 +252,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const context = { definitions, home, children, grant, externals }
     const result =
       before?.stamp === `${stamp} ${own}` ? before.result : await expandObject(options.composer, object, context)
-    // What nobody could say is asked again; the composer sets aside what was too costly.
+    // Unknown results are asked for again; the composer skips those that were too costly.
     if (!('unknown' in result)) expanded.set(one.path, { stamp: `${stamp} ${own}`, result })
     const wrong = found.problems.get(api.definition)
     if (wrong !== undefined)
@@ -277,7 +277,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     return { object, along, children, strangers, wanted, waiting: waitingIn(result.made, inSpace), refusal }
   }
 
-  /** What the status of an instance shows of what was made for it: as before where nobody can say now. */
+  /** Returns the instance's status fields from its objects; the old ones if they cannot be known now. */
   const projectedStatus = async (
     { path, object }: PlacedInstance,
     made: ReadonlyMap<string, readonly Foreign[]>,

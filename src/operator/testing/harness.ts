@@ -27,7 +27,7 @@ export interface Ground {
   pass(ms: number): Promise<void>
   until(holds: () => boolean, maxMs?: number): Promise<void>
   start(options?: StartOptions): Promise<RunningOperator>
-  /** Another connection, to a Proxmox of its own. */
+  /** Adds a connection, with its own Proxmox. */
   addConnection(name: string): Promise<Datacentre>
 }
 

@@ -83,7 +83,7 @@ export function providerConfigOf({ vmid, name, mac, seeded }: ProviderVm): Recor
   }
 }
 
-/** Every field of the provider's state for it: Crossplane writes them all into `forProvider` where nobody has. */
+/** All fields of the provider's state: Crossplane writes the undeclared ones into `forProvider`. */
 function stateOf({ vmid, node, name, mac, seeded }: ProviderVm): Foreign {
   return {
     acpi: true,

@@ -47,7 +47,7 @@ function fileRules(rule: Rule): void {
   })
 }
 
-/** What every Shell must keep to, whatever way leads to the computer. */
+/** The contract of every Shell, over any transport. */
 export function shellConformance(
   name: string,
   open: () => Promise<ConformanceSubject | { readonly skip: string }>,
@@ -174,7 +174,7 @@ export function shellConformance(
         .trim()
     stop.abort()
     await assert.rejects(running, (error) => failure(error, 'maybe', 'aborted'))
-    // It may be a moment until whoever reaps it has done so.
+    // It may take a moment until its parent reaps it.
     const alive = async () =>
       (await shell.run(['sh', '-c', 'grep -q "^State:.[^Z]" "/proc/$1/status"', 'sh', child])).code
     for (let looks = 0; (await alive()) === 0; looks++) assert.ok(looks < 3_000, `${child} still runs`)

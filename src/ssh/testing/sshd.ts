@@ -84,7 +84,7 @@ export function sshdConfig(
     `AuthorizedKeysFile ${at.authorized}`,
     `PidFile ${join(at.directory, 'pid')}`,
     'StrictModes no',
-    // What the shell of whoever runs the tests does at its start must not happen, nor be cut off in the middle.
+    // Keeps the startup files of the user's shell out of the tests.
     `SetEnv HOME=${at.directory}`,
     'UsePAM no',
     'PasswordAuthentication no',
