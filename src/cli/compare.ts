@@ -8,7 +8,7 @@ import { PLAN_MARK, planMarkdown } from './render/plan-markdown.ts'
 import type { Runtime } from './runtime.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from './verb.ts'
 
-/** What merging a branch would do: both sides are planned against the same world, and the difference is told. */
+/** Shows what merging a branch would do: plans both sides against the same world, and prints the difference. */
 export async function compare(
   runtime: Runtime,
   directory: string,

@@ -25,7 +25,7 @@ export async function complete(runtime: Runtime, program: Command, words: readon
       runtime.out.write(`${clean(word, 200)}${about === undefined ? '' : `\t${clean(about, 100)}`}\n`)
     }
   } catch {
-    // Nothing to suggest.
+    // No suggestions.
   }
   return EXIT.ok
 }

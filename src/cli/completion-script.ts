@@ -1,8 +1,8 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 
 /**
- * The shells know nothing about croft: they hand the words over to the hidden verb `__complete` and show what it
- * answers, so that a new verb or kind needs no new script.
+ * Returns a shell's completion script. It passes the words to the hidden verb `__complete` and shows its output, so a
+ * new verb or kind needs no new script.
  */
 export function completionScript(shell: string): string | undefined {
   switch (shell) {

@@ -16,7 +16,7 @@ export interface Contexts {
 
 export const CONTEXT_NAME = /^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/i
 
-/** Where the names are kept, for all estates of a person. */
+/** Returns the file with the contexts of all of a person's estates. */
 export function contextsFile(env: Environment): string {
   const home = env.HOME === undefined || env.HOME === '' ? undefined : path.join(env.HOME, '.config')
   const config = env.XDG_CONFIG_HOME === undefined || env.XDG_CONFIG_HOME === '' ? home : env.XDG_CONFIG_HOME
@@ -52,7 +52,7 @@ export function readContexts(env: Environment): Contexts {
   return { ...current, contexts }
 }
 
-/** Whole or not at all. */
+/** Writes atomically. */
 export async function writeContexts(env: Environment, { current, contexts }: Contexts): Promise<void> {
   const file = contextsFile(env)
   const text = JSON.stringify(
@@ -67,7 +67,7 @@ export async function writeContexts(env: Environment, { current, contexts }: Con
   }
 }
 
-/** Which context a command works in: the one that is asked for, else CROFT_CONTEXT, else the one in use. Pure. */
+/** Returns the context of a command: the given one, else CROFT_CONTEXT, else the current one. Pure. */
 export function chosenContext(
   { current, contexts }: Contexts,
   asked: string | undefined,

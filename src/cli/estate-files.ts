@@ -65,8 +65,8 @@ export async function nameEstate(
 }
 
 /**
- * What a directory without an Estate declares: under the uid that its database knows it by, if it has one, as an apply
- * would do it. Says that the Estate is missing.
+ * Returns the declarations of a directory without an Estate, under the uid in its database, as an apply would. Warns
+ * that the Estate is missing.
  */
 export function asKnown(
   { declarations, estate }: Pick<LoadedEstate, 'declarations' | 'estate'>,
@@ -95,7 +95,7 @@ export function asKnown(
   return namedEstate(estate, uid)
 }
 
-/** Without Git, or with a repository that is not ours to read, nothing is known. */
+/** Without Git, or in an unreadable repository, it is unknown. */
 async function committed(directory: string): Promise<boolean> {
   try {
     const text = await runGit({ directory, arguments: ['show', `HEAD:./${FILE}`] })

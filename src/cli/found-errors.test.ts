@@ -50,7 +50,7 @@ async function exitOf(command: string, wrong: boolean) {
   return { code, said: runtime.written.err + runtime.written.out }
 }
 
-/** Where nothing is wrong, each of these ends with 0. */
+/** In a sound directory, each of these exits with 0. */
 const READING: Readonly<Record<string, string>> = {
   validate: 'validate .',
   plan: 'plan . --keep-going',
@@ -63,7 +63,7 @@ const READING: Readonly<Record<string, string>> = {
   export: 'export all',
   leave: 'leave',
 }
-/** What ends with another code in a directory without hosts or controllers: the rule alone holds for them. */
+/** Verbs with other exit codes in a directory without hosts or controllers: only the rule is checked for them. */
 const OTHERS = ['capacity', 'delete', 'doctor', 'move-in', 'move-out', 'pods', 'rehearse', 'selftest']
 
 test('every command is one that reads a directory, or one whose exit code says how one deed ended', () => {

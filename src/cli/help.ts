@@ -21,7 +21,7 @@ export const GROUP_OF: Readonly<Record<string, string>> = Object.fromEntries(
   GROUPS.flatMap((group) => VERBS[group].map((verb) => [verb, group])),
 )
 
-/** One or two command lines for each verb, as a person would type them. */
+/** One or two example command lines per verb. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   init: ['croft init infra/'],
   context: ['croft context add home infra/', 'croft context use home'],

@@ -15,20 +15,19 @@ export function stateOf(runtime: Runtime, real: string, { state }: Options): str
   return stateFile(runtime.env, real, state as string | undefined)
 }
 
-/** What is known of a directory, to be read only. */
+/** Opens a directory's existing database, read-only. */
 export async function existingState(runtime: Runtime, real: string, options: Options) {
   return closing(await openExisting(runtime, stateOf(runtime, real, options)))
 }
 
-/** What is known of a directory, to be written as well. */
+/** Opens a directory's database for writing. */
 export async function ownState(runtime: Runtime, real: string, options: Options) {
   return closing(await openState(runtime, stateOf(runtime, real, options)))
 }
 
 /**
- * Reads a directory and shows what is wrong with it. Errors stop the command unless it was asked to keep going. Warnings
- * by themselves are for `croft validate`: a command that looks for them (`counted`) says how many there are, others
- * would only repeat them.
+ * Reads a directory and prints its problems. Errors stop the command unless it was asked to keep going. Warnings belong
+ * to `croft validate`: a command that counts them (`counted`) prints their number, others skip them.
  */
 export async function loadOrStop(
   runtime: Runtime,

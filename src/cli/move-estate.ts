@@ -101,7 +101,7 @@ async function storesOf(
   }
 }
 
-/** Who owns it now, and which command goes on or back. */
+/** Adds to an error who owns the estate now, and which command continues or reverts the move. */
 function explained(error: unknown, runtime: Runtime, file: string, wanted: 'in' | 'out'): unknown {
   if (runtime.signal.aborted || !(error instanceof Error)) return error
   const mark = readMoveMark(file)

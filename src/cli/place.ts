@@ -4,10 +4,10 @@ import { wordSet } from '../lib/word-list.ts'
 import type { Environment } from './runtime.ts'
 import { UsageError } from './verb.ts'
 
-/** Verbs whose first word is a kind or a resource. After a resource, a plain word that is a directory can be nothing else. */
+/** Verbs with a kind or a resource first. After a resource, a plain word that is a directory is the directory. */
 const KIND_FIRST = wordSet('get describe delete leave')
 
-/** Verbs whose words are kinds and names, never paths: a last word that is written like a directory is one. */
+/** Verbs whose words are kinds and names, never paths: a last word in the form of a directory is one. */
 export const NAMES_ONLY = wordSet('get describe events why delete leave pods selftest console power image')
 
 /**
@@ -40,7 +40,7 @@ export function needsKinds(verb: string, words: readonly string[]): boolean {
   return KIND_FIRST.has(verb) && words.length === 2
 }
 
-/** `describe web-1 infra` as `why web-1 infra`: what stands before the last word names a resource by itself. */
+/** Reports whether a resource precedes the last word, which may then be the directory: `describe web-1 infra`. */
 function followsResource(verb: string, words: readonly string[], isKind: (word: string) => boolean): boolean {
   const [first = ''] = words
   return needsKinds(verb, words) && (first.includes('/') || !isKind(first))

@@ -35,7 +35,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
       .helpGroup(GROUP_OF[name] ?? '')
       .description(summary)
       .addHelpText('after', exampleText(name))
-      // One more word may be the directory.
+      // An extra word may be the directory.
       .allowExcessArguments(NAMES_ONLY.has(name))
       .action(async (...given: unknown[]) => {
         const command = given.at(-1) as Command
@@ -461,7 +461,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   return program
 }
 
-/** `-o` belongs to the verbs only: on the root commander would let `-o xml` pass without a word. */
+/** Each verb defines `-o` itself: on the root, commander would silently accept `-o xml`. */
 /** For people, or for programs in one of three forms that every verb has. */
 function output(forPeople: readonly string[] = []): Option {
   const option = new Option('-o, --output <format>', 'how to print').choices([...forPeople, 'json', 'yaml'])

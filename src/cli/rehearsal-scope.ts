@@ -1,7 +1,7 @@
 import type { ClusterDeclaration, Connection, Estate } from '../model/estate.ts'
 import { isGuest, type Resource } from '../model/resource.ts'
 
-/** What of an estate a twin has, and what it has not, in words. */
+/** The part of an estate that a twin simulates, and the parts it leaves out, in words. */
 export interface RehearsalScope {
   readonly estate: Estate
   readonly leftOut: readonly string[]
@@ -42,7 +42,7 @@ export function rehearsalScope(whole: Estate): RehearsalScope {
   }
 }
 
-/** Is there anything to be rehearsed at all? */
+/** Reports whether there is nothing to rehearse. */
 export function isEmptyScope({ estate }: RehearsalScope): boolean {
   return estate.connections.length === 0 && (estate.clusters ?? []).length === 0
 }

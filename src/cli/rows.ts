@@ -30,7 +30,7 @@ export function rowsOf(loaded: LoadedEstate | undefined, records: readonly Resou
   for (const resource of loaded?.estate.resources ?? []) {
     if (declared.has(resource.key)) continue
     const record = recordOf.get(resource.key)
-    // Nothing needs it so far.
+    // Skip it: no resource needs it so far.
     if (record === undefined && resource.justInCase === true) continue
     recordOf.delete(resource.key)
     rows.push({
@@ -42,7 +42,7 @@ export function rowsOf(loaded: LoadedEstate | undefined, records: readonly Resou
       passive: false,
     })
   }
-  // With values that only a look at the world gives: the files alone declare it, and cannot say how.
+  // Resources with observed values: the files alone do not show whether they are declared.
   const waiting = loaded?.estate.later?.waiting ?? []
   const later = ({ key, composedBy }: ResourceRecord) =>
     waiting.find((one) => (one.key === undefined ? one.instance === composedBy?.instance : one.key === key))

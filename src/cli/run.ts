@@ -9,7 +9,7 @@ import { CliError, EXIT, type ExitCode, StoppedBySignal, signalCode, type VerbRe
 
 /** Runs one command line and answers its exit code. Nothing a verb throws gets past here. */
 export async function runCli(argv: readonly string[], runtime: Runtime): Promise<ExitCode> {
-  // Not narrowed to its first value: the verb answers in the callback.
+  // Cast, so that TypeScript does not narrow it: the verb answers in the callback.
   let answer = EXIT.ok as VerbResult
   const program = createProgram(runtime, (answered) => {
     answer = answered
@@ -17,7 +17,7 @@ export async function runCli(argv: readonly string[], runtime: Runtime): Promise
   const write = {
     writeOut: (text: string) => runtime.out.write(text),
     writeErr: (text: string) => runtime.err.write(text),
-    // What commander says of a wrong command line gets its second half here: what to do.
+    // Add what to do to commander's message about a wrong command line.
     outputError: (text: string, out: (text: string) => void) =>
       out(`${text.replace(/^error: (.)/, (_, first: string) => `Error: ${first.toUpperCase()}`).trimEnd()}\n`),
   }
@@ -36,7 +36,7 @@ export async function runCli(argv: readonly string[], runtime: Runtime): Promise
   }
 }
 
-/** Commander answers `help` with a word that it does not know with all commands, and never says that it does not know it. */
+/** Handles `help` with an unknown word: commander would silently list all commands. */
 function withHelp(program: Command, argv: readonly string[]): readonly string[] {
   const [verb, about = 'help'] = argv
   if (verb !== 'help') return argv
@@ -76,7 +76,7 @@ function errorText(error: unknown, runtime: Runtime): string {
   return `${word} ${message}\nThis was not expected. Run it again with CROFT_LOG=debug to see where it happened.`
 }
 
-/** What the system says of a port, a file or a disk, in a sentence with what to do. */
+/** Turns a system error of a port, a file or a disk into a sentence with advice. */
 function ordinaryMistake(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const {

@@ -26,7 +26,7 @@ import type { ClosableStore, Store } from '../store/port.ts'
 
 export type { Environment }
 
-/** One end of the terminal. Text that came from elsewhere has been cleaned before it gets here. */
+/** One end of the terminal. Foreign text is cleaned before it gets here. */
 export interface Terminal {
   write(text: string): void
   readonly isTty: boolean
@@ -53,7 +53,7 @@ export interface LeftAloneDocument {
 export interface LoadedEstate {
   readonly declarations: readonly Declaration[]
   readonly estate: Estate
-  /** How many manifest files were read, and how many documents in them are not ours. */
+  /** Numbers of manifest files read, and of foreign documents in them. */
   readonly files: number
   readonly ignored: number
   /** The skipped documents, for verbs that list them with the reason. */
@@ -93,20 +93,20 @@ export interface RunningSimulator {
   readonly fingerprint: string
   readonly token: string
   readonly announcement: Readonly<Record<string, unknown>>
-  /** For HTTPS_PROXY, when it was asked for: the way to the Kubernetes APIs of simulated clusters. */
+  /** For HTTPS_PROXY, if asked for: a proxy to the Kubernetes APIs of simulated clusters. */
   readonly proxy?: string
   /** The simulator's clock: simulated time runs faster than the wall clock if asked for. */
   readonly clock: Clock
-  /** What was asked of it so far. */
+  /** Number of calls so far. */
   stats(): { readonly calls: number; readonly writes: number }
-  /** What is really there, past every API: for checking that the tour did what it says. */
+  /** The simulated state itself, not read through an API: it checks the tour's claims. */
   hosts(): readonly string[]
   guests(): readonly SimulatedGuest[]
   /** Nodes of simulated clusters, past every API. */
   nodes(): readonly { readonly name: string; readonly ready: boolean; readonly votes: boolean }[]
-  /** What the program of a K3s release hashes to in the simulation. */
+  /** Returns the simulated checksum of a K3s release. */
   releaseChecksum(version: string): string
-  /** What a person does there without asking croft: a guest's configuration or state, a host's power. */
+  /** Simulates changes by a person: a guest's configuration or state, a host's power. */
   patchGuest(vmid: number, patch: Readonly<Record<string, unknown>>): void
   hostPower(name: string, power: 'on' | 'off'): void
   close(): Promise<void>
@@ -128,7 +128,7 @@ export interface SimulatedGuest {
 }
 
 export interface EngineOptions {
-  /** Where relative paths of secret files begin. */
+  /** Base of relative paths to secret files. */
   readonly directory: string
   /** The database, if one was named. The vault is in the same folder. */
   readonly state?: string
@@ -154,7 +154,7 @@ export interface EngineOptions {
   readonly env?: Environment
 }
 
-/** Without a kubeconfig: as the pod that we are in. */
+/** A cluster's API. Without a kubeconfig: that of the surrounding pod. */
 export interface ClusterPlace {
   readonly kubeconfig?: string
   readonly context?: string
@@ -175,7 +175,7 @@ export interface KubernetesStorePlace {
   readonly mover?: string
 }
 
-/** What a connection showed, with what was read closely, by external id. */
+/** An observed connection, with the close reads by external id. */
 export interface ObservedConnection {
   readonly connection: string
   readonly survey: Survey
@@ -194,7 +194,7 @@ export interface Enrolment {
   installKey(target: SshTarget, publicKey: string, password: Secret): Promise<void>
 }
 
-/** What a controller works on. */
+/** The input of a controller. */
 export interface ControllerPlace {
   readonly config: ControllerConfig
   /** The database of the store: the secrets of clusters are in the same folder. */
@@ -222,18 +222,18 @@ export interface Runtime extends StateAccess {
   readonly out: Terminal
   readonly err: Terminal
   readonly env: Environment
-  /** Can a person answer a question? */
+  /** Reports whether a person can answer a question. */
   readonly interactive: boolean
   readonly random: Random
   ask(question: string): Promise<string | undefined>
-  /** The same, and what is typed is not shown. */
+  /** Asks without echo. */
   askSecret?(question: string): Promise<string | undefined>
   readonly keyboard?: Keyboard
   /** Sends one UDP packet. */
   sendDatagram?(address: string, port: number, bytes: Uint8Array): Promise<void>
-  /** Tells systemd from now on that this process is alive, where it wants to be told. */
+  /** Starts the notices to systemd that this process is alive, if systemd wants them. */
   startWatchdog?(): Promise<{ stop(): void }>
-  /** What lets croft in on a host for the first time. */
+  /** Gives croft its first access to a host. */
   enrolment?(): Promise<Enrolment>
   kinds(): Promise<readonly Kind[]>
   /** JSON Schema of one kind, or of every manifest. */
@@ -241,7 +241,7 @@ export interface Runtime extends StateAccess {
   /** croft's kinds as CustomResourceDefinitions. */
   definitions?(): Promise<readonly unknown[]>
   load(directory: string): Promise<LoadedEstate>
-  /** The same directory as it is at a branch, tag or commit of its repository; or as it would be when merged `onto` one. */
+  /** Loads the directory at a branch, tag or commit of its repository; or as merged `onto` one. */
   loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate>
   /** Follows the branch main of a repository, through a mirror in a directory of ours. */
   follow(remote: string, mirror: string): Promise<FollowedRepository>
@@ -259,13 +259,13 @@ export interface Runtime extends StateAccess {
   openCluster?(place: ClusterPlace): Promise<ClusterAccess>
   /** A store in that cluster. */
   openKubernetesStore?(place: KubernetesStorePlace): Promise<ClosableStore>
-  /** What makes clusters themselves, in Secrets of that cluster. */
+  /** Opens the identities of clusters, in Secrets of that cluster. */
   openKubernetesVault?(place: Pick<KubernetesStorePlace, 'client' | 'namespace' | 'wait'>): Promise<ClusterVault>
   /** Frees memory after work, in a process that runs for months. */
   giveMemoryBack?(): void
   /** Reads definitions of a cluster and expands instances, where that can be ended. */
   openComposer?(): Promise<Composer>
-  /** What speaks to clusters and keeps their secrets, for operations by command. */
+  /** Opens the clients and secrets of clusters, for operations by command. */
   openClusters?(options: EngineOptions): Promise<ClusterTools>
   /** The drivers themselves, for looking at connections as such and not at what they hold. */
   openDrivers(options: EngineOptions): Promise<{ readonly drivers: readonly Driver[]; readonly deps: DriverDeps }>
@@ -280,6 +280,6 @@ export interface Runtime extends StateAccess {
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
   /** Directory of the example that the tour uses. */
   readonly example: string
-  /** How a person at this terminal calls this very program: `croft`, or a path. */
+  /** How this terminal calls the program: `croft`, or a path. */
   readonly program: string
 }

@@ -19,7 +19,7 @@ export interface SavedPlan {
   readonly apiVersion: string
   readonly kind: 'SavedPlan'
   readonly directory: string
-  /** What `--target` named; everything where nothing was. */
+  /** Targets of the plan. Absent: everything. */
   readonly targets?: readonly string[]
   readonly fingerprint: string
   readonly plan: unknown
@@ -94,7 +94,7 @@ export function shownPlan(plan: Plan) {
   }
 }
 
-/** What is not settled, in a line each, with the file that asks for it. */
+/** Returns the unfinished entries, one line each, with the file that declares them. */
 function* rowsOf(plan: Plan): Generator<WaitingRow> {
   for (const { key, action, origin } of plan.entries) {
     if (action.do === 'nothing') continue
@@ -145,7 +145,7 @@ export function mustBeHere(file: string, { directory }: SavedPlan): void {
   )
 }
 
-/** What was approved is what is done, or nothing is. */
+/** Throws unless the plan is still the approved one. */
 export function mustBeSame(saved: SavedPlan, plan: Plan): void {
   if (saved.fingerprint === fingerprintOf(plan)) return
   throw new CliError(

@@ -4,7 +4,7 @@ import type { ResourceKey } from '../model/declaration.ts'
 import type { ResourceRow } from './render/resources.ts'
 import { CliError, UsageError } from './verb.ts'
 
-/** What a person asked for: `machine`, `machine web-1`, `machine/web-1`, `EnvironmentVM/prod/web-1`. */
+/** A selection by a person: `machine`, `machine web-1`, `machine/web-1`, `EnvironmentVM/prod/web-1`. */
 export interface Selection {
   readonly kind?: string
   readonly name?: string
@@ -25,7 +25,7 @@ export function parseSelection(
   if (kindOrKey === undefined || kindOrKey === 'all') return { labels: requirements }
   const slash = kindOrKey.indexOf('/')
   if (slash === -1) {
-    // A word that is no kind may be the name of something: which, is for the estate to say.
+    // A word that is no kind may be a name, which is looked up in the estate.
     if (name === undefined && kindNamed(kinds, kindOrKey) === undefined)
       return { name: kindOrKey, labels: requirements }
     return { kind: findKind(kinds, kindOrKey), ...(name === undefined ? {} : { name }), labels: requirements }
@@ -34,7 +34,7 @@ export function parseSelection(
   return { kind: findKind(kinds, kindOrKey.slice(0, slash)), name: kindOrKey.slice(slash + 1), labels: requirements }
 }
 
-/** One key from `KIND/NAME` or `KIND NAME`. */
+/** Returns the key of `KIND/NAME` or `KIND NAME`. */
 export function parseKey(kinds: readonly Kind[], kindOrKey: string, name: string | undefined): ResourceKey {
   const selection = parseSelection(kinds, kindOrKey, name, undefined)
   if (selection.kind === undefined || selection.name === undefined || selection.name === '') {
@@ -43,7 +43,7 @@ export function parseKey(kinds: readonly Kind[], kindOrKey: string, name: string
   return `${selection.kind}/${selection.name}`
 }
 
-/** The same from a bare name too, where exactly one of the known things has it. */
+/** Also resolves a bare name, if exactly one known key has it. */
 export function resolveKey(
   kinds: readonly Kind[],
   known: readonly ResourceKey[],
@@ -71,7 +71,7 @@ export function kindNamed(kinds: readonly Kind[], asked: string): Kind | undefin
 }
 
 function nearestKind(kinds: readonly Kind[], asked: string): Kind | undefined {
-  // One letter is one slip away from every short name.
+  // A single letter is too close to every short name.
   const meant = asked.length < 3 ? undefined : nearest(asked, kinds.flatMap(namesOf))
   return meant === undefined ? undefined : kindNamed(kinds, meant)
 }

@@ -7,8 +7,8 @@ import { resolveKey } from './select.ts'
 import { CliError } from './verb.ts'
 
 /**
- * What `--target` names, with everything that it needs: the machines of a cluster, the objects of an add-on, the image of
- * a machine. Undefined where nothing is named: then everything is meant.
+ * Returns the targets with their dependencies: the machines of a cluster, the objects of an add-on, the image of a
+ * machine. Undefined without `--target`: everything.
  */
 export function targetsIn(
   estate: Estate,

@@ -6,14 +6,14 @@ import { z } from 'zod'
 import { jsonIn } from '../lib/foreign-json.ts'
 import { signedBy } from '../lib/ssh-signature.ts'
 
-/** What a signature of a release is for: one that was made for anything else counts for nothing here. */
+/** The signature's namespace: signatures for other purposes do not count. */
 export const NAMESPACE = 'croft-release'
 export const SUMS = 'SHA256SUMS'
 export const PROVENANCE_TYPE = 'https://slsa.dev/provenance/v1'
 
 /**
- * What is wrong with an installed copy: bytes that are not the released ones, files that are missing or were added, or a
- * list that none of the given signers has signed.
+ * Returns the problems of an installed copy: changed, missing or additional files, or a list without a signature of a
+ * given signer.
  */
 export async function verifyInstalled(root: string, signers: string): Promise<readonly string[]> {
   const sums = await textOf(path.join(root, SUMS))
@@ -25,7 +25,7 @@ export async function verifyInstalled(root: string, signers: string): Promise<re
   return differences(sums, found)
 }
 
-/** What is wrong with a package file. Its provenance lies beside it and says which bytes were built from which commit. */
+/** Returns the problems of a package file. The provenance beside it says which bytes come from which commit. */
 export async function verifyArtefact(file: string, signers: string): Promise<readonly string[]> {
   const provenance = provenanceFile(file)
   const text = await textOf(provenance)
@@ -46,7 +46,7 @@ export function sumsText(hashes: ReadonlyMap<string, string>): string {
   return names.map((name) => `${hashes.get(name)}  ${name}\n`).join('')
 }
 
-/** Where what is there differs from what the list says. Pure. */
+/** Returns the differences between the files and the list. Pure. */
 export function differences(sums: string, found: ReadonlyMap<string, string>): readonly string[] {
   const listed = new Map<string, string>()
   for (const line of sums.split('\n').filter((one) => one !== '')) {
@@ -75,7 +75,7 @@ const statement = z.object({
   }),
 })
 
-/** What a provenance does not say of a file with this name and hash. Pure. */
+/** Returns the mismatches between a provenance and a file's name and hash. Pure. */
 export function provenanceProblems(text: string, name: string, hash: string): readonly string[] {
   const parsed = statement.safeParse(jsonIn(text))
   if (!parsed.success) return ['the provenance is not SLSA provenance of one file']
@@ -97,7 +97,7 @@ function filesBelow(root: string, below = ''): readonly string[] {
   })
 }
 
-/** Why a signature does not count. OpenSSH judges it: the list of signers is its `allowed_signers`. */
+/** Returns why a signature does not count. OpenSSH judges it: the list of signers is its `allowed_signers`. */
 async function unsignedBy(signers: string, text: string, signature: string): Promise<string | undefined> {
   if ((await textOf(signature)) === undefined) return 'it is not signed'
   if ((await textOf(signers)) === undefined) return `the list of signers ${signers} cannot be read`

@@ -10,12 +10,12 @@ import type { Notifier } from './notices/notifier.ts'
 import type { Previews } from './previews/previews.ts'
 import type { InForce } from './sources/merge.ts'
 
-/** What stands after a turn of the loop. */
+/** The results of a turn of the loop. */
 export interface TurnResult {
   readonly view: EstateView
   readonly revision: Revision | undefined
   readonly estate: Estate | undefined
-  /** As Git declares it, without anything that was added meanwhile. */
+  /** The estate as Git declares it, without additions of this turn. */
   readonly declared: Estate | undefined
   readonly report: PassReport | undefined
   readonly inForce: readonly InForce[]
@@ -60,7 +60,7 @@ export function createBackground({ clock, wake, checks, notifier, previews, tell
           if (events.length > 0) await tell(events)
         })
     },
-    /** What is at work is not due: its end wakes the loop. */
+    /** A running job is not due: its end wakes the loop. */
     dueMs: (): number =>
       Math.min(
         checking.from(checks?.dueMs() ?? Number.POSITIVE_INFINITY),

@@ -15,7 +15,7 @@ for (const [what, offMs] of Object.entries(WRONG_CLOCKS)) {
       const { resources } = harness.controller.view()
       return resources.length === 4 && resources.every(({ action }) => action.do === 'nothing')
     }
-    // In the middle of making them.
+    // Jump while writes are running.
     await harness.until(() => harness.writes.length >= 2)
     jumpedMs = harness.clock.now()
     await harness.until(settled, 300_000)

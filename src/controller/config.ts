@@ -8,13 +8,13 @@ import { refusedRef, refusedRemote } from '../source/git/git-names.ts'
 import { grantSchema } from './sources/grant-schema.ts'
 import { USUAL_API } from './wishes/forge.ts'
 
-/** One thing wrong with the configuration, and which field of it. */
+/** One problem of the configuration, with its field. */
 export interface ConfigProblem {
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
-/** What is wrong with the configuration of the controller, as one sentence for each. */
+/** The problems of the controller's configuration, one sentence each. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[]
   constructor(problems: readonly ConfigProblem[]) {
@@ -43,7 +43,7 @@ const sourceName = matching(/^[a-z0-9][a-z0-9-]{0,62}$/, 'small letters, digits 
 const source = z
   .strictObject({
     name: sourceName.default('main'),
-    /** Where the repository is: https:// or ssh://. */
+    /** URL of the repository: https:// or ssh://. */
     url: z.string().optional(),
     /** A directory of this machine instead of a repository. */
     directory: z.string().min(1).max(1024).optional(),
@@ -80,7 +80,7 @@ const source = z
       .strictObject({
         forge: z.enum(['github', 'gitlab', 'gitea']),
         repository: matching(/^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+$/, 'owner/name, or the path of a project', 500),
-        /** Where the forge is asked, for Gitea, Forgejo and forges of one's own. */
+        /** API of the forge, for Gitea, Forgejo and self-hosted forges. */
         api: matching(
           /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._-]+)*$/,
           'an address like https://git.example',
@@ -92,7 +92,7 @@ const source = z
       .optional(),
     /** File with the source's age keys. Default: the keys of croft's operator, or none for a source with a grant. */
     age: safePath.optional(),
-    /** What its objects may name; without it, everything. */
+    /** Names that its objects may use. Default: all. */
     grant: grantSchema.optional(),
     /** A revision with errors is followed as far as it can be, and nothing is deleted by it; else the last whole one stays. */
     keepGoing: z.boolean().optional(),
@@ -136,7 +136,7 @@ const statusEntry = z
     check: publicName.optional(),
     cluster: publicName.optional(),
     host: publicName.optional(),
-    /** What strangers read in place of the name. */
+    /** The public name on the status page. */
     as: publicName.optional(),
   })
   .transform(({ as, ...given }, context) => {
@@ -209,7 +209,7 @@ export interface ConfigOverrides {
   readonly poll?: string
 }
 
-/** One configuration from a file's content, the environment and the flags; the latter win over the former. Pure. */
+/** Merges a file's content, the environment and the flags, each overriding the one before. Pure. */
 export function readConfig(
   file: unknown,
   env: Readonly<Record<string, string | undefined>>,
@@ -240,7 +240,7 @@ export function readConfig(
   return parsed.data
 }
 
-/** Why an address may not be followed, by the allow-list. */
+/** Returns why the allow-list forbids following a URL. */
 export function outsideAllowed(url: string, allow: readonly string[] | undefined): string | undefined {
   if (allow === undefined || allow.some((prefix) => begins(url, prefix))) return undefined
   return `${url} is not in the list of addresses that may be followed`
@@ -252,7 +252,7 @@ function begins(url: string, prefix: string): boolean {
   return url.length === prefix.length || prefix.endsWith('/') || prefix.endsWith(':') || url[prefix.length] === '/'
 }
 
-/** Is this the address of a repository, and not a directory of this computer? */
+/** Reports whether this is the URL of a repository, and not a local directory. */
 export function isRemote(where: string): boolean {
   return /^(?:https:|ssh:|[a-z_][a-z0-9_-]*@[^/]+:)/.test(where) || /^[a-z]+:/.test(where)
 }
@@ -279,7 +279,7 @@ function notAllowed({ sources, allow }: ControllerConfig): readonly ConfigProble
   })
 }
 
-/** The words of the schema, and where they are those of a library, the words that manifests get. Never a secret. */
+/** Turns a schema issue into sentences, the library's own ones as for manifests. Never contains a secret. */
 function sentences(issue: z.core.$ZodIssue, given: unknown): readonly ConfigProblem[] {
   const path = issue.path.filter((step) => typeof step !== 'symbol')
   if (issue.code === 'unrecognized_keys' || issue.code === 'invalid_type')

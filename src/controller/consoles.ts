@@ -6,7 +6,7 @@ import { guestIn, type Resource } from '../model/resource.ts'
 import type { Consoles, OpenedConsole } from '../server/port.ts'
 
 interface ConsoleDeps {
-  /** As the last pass saw it. */
+  /** The estate of the last pass. */
   estate(): Estate | undefined
   readonly drivers: readonly Driver[]
   readonly deps: DriverDeps

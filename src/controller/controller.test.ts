@@ -188,7 +188,7 @@ test('[D-07] an approval of two of four held deletions lets these two go at once
   await harness.until(
     () => harness.controller.view().resources.filter((one) => one.kind === 'EnvironmentVM').length === 3,
   )
-  // Only one is left, which by its number alone would be allowed, and the approvals end.
+  // A single one is left, which the limit alone would allow, and the approvals expire.
   await harness.pass(1_200_000)
   assert.deepEqual(
     held().map(({ key }) => key),

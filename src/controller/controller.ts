@@ -33,7 +33,7 @@ import { createManualApply, type ManualApplyDeps } from './wishes/manual-apply.t
 import { type ActiveWishes, currentWishes, opened, readWishes, withWishes } from './wishes/wishes.ts'
 import { createWorkQueue } from './work-queue.ts'
 
-/** What came before a rest: effects, or looks that found nothing to do. */
+/** What a rest follows: effects, or looks without changes. */
 export type Calm = 'work' | 'looks'
 
 export interface ControllerOptions {
@@ -48,7 +48,7 @@ export interface ControllerOptions {
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
   /** Resources of the process's other controllers: the more there are, the longer the interval between looks. */
   otherResources?(): number
-  /** From 0 to 1, another for each controller of a process: they do not all look at the same moment. */
+  /** From 0 to 1, different for each controller of a process, so that they look at different moments. */
   readonly phase?: number
   /** The plan of a commit that waits for a person. A source with `apply: manual` needs it. */
   planWaiting?: ManualApplyDeps['plan']
@@ -78,7 +78,7 @@ export interface ControllerOptions {
   readonly headless?: true
 }
 
-/** What adopting a drift needs to know. */
+/** The state that adopting a drift needs. */
 export interface AdoptState {
   readonly view: EstateView
   readonly report: PassReport
@@ -100,9 +100,9 @@ export interface RunningController extends Controller {
   /** Follows, reconciles and shows until the signal. Rejects when it must not go on: another controller, a full disk. */
   run(signal: AbortSignal): Promise<void>
   counters(): Readonly<Counters>
-  /** Does something that must not run in parallel with a pass. Rejects if the controller stops first. */
+  /** Runs work that must not overlap with a pass. Rejects if the controller stops first. */
   betweenPasses<T>(work: () => Promise<T>): Promise<T>
-  /** What the last pass stood on and what it saw. Undefined before the first. */
+  /** The input and the observations of the last pass. Undefined before the first one. */
   seen(): { readonly estate: Estate; readonly revision: Revision; readonly report: PassReport } | undefined
 }
 
@@ -125,7 +125,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   const counters: Counters = { passes: 0, effects: 0, passMs: 0, sourceLooks: 0, sourceTroubles: 0, pokes: 0 }
   const listeners = new Set<(view: EstateView, events: readonly CroftEvent[]) => void>()
   let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
-  /** Of what was written; it is shown with the next view. */
+  /** The newest written event; the next view shows it. */
   let newestSeq = lastSeq
 
   const tell = async (events: readonly NewEvent[]): Promise<void> => {
@@ -137,10 +137,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
   const sources = followed.states
   let revision: Revision | undefined
   let estate: Estate | undefined
-  /** As it was linked, before anything was added to it that is not in Git. */
+  /** The linked estate, without additions that are not in Git. */
   let declared: Estate | undefined
   let report: PassReport | undefined
-  /** What the history has already: a report is looked at once, however often we wake. */
+  /** The last report in the history: each report counts once, however often the loop wakes. */
   let notedReport: PassReport | undefined
   let pass: EstateView['pass']
   /** Due times use the monotonic clock: setting the wall clock must not stop or race the loop. */
@@ -226,7 +226,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
 
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
     await enforceSources(signal)
-    // What has no change to wait for, or is approved in Git, comes into force at once.
+    // A commit without changes, or approved in Git, is followed at once.
     if (!signal.aborted && (await manual?.look(signal)) === true) await enforceSources(signal)
   }
 
@@ -251,7 +251,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const { linked } = made
     revision = made.revision
     const prepared = (await options.prepare?.(linked, revision)) ?? linked
-    // What cannot be had now is asked for again at the next look, without waiting for a commit.
+    // Retry missing inputs at the next look, without waiting for a commit.
     const stillIncomplete = prepared.problems.length > linked.problems.length
     const still = incomplete && stillIncomplete && changed !== true
     incomplete = stillIncomplete
@@ -303,7 +303,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     await options.history?.note(view, fresh)
   }
 
-  /** Does one part of the loop. What it throws is shown, and the loop goes on: only a broken store or lock ends it. */
+  /** Runs one part of the loop. Errors are shown, and the loop goes on: only a broken store or lock ends it. */
   const survived = async (part: string, signal: AbortSignal, work: () => Promise<void> | void): Promise<boolean> => {
     try {
       await work()
@@ -422,7 +422,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   }
 }
 
-/** Only its hash is kept: for a thousand machines the text itself is megabytes. */
+/** Returns a hash of the view: for a thousand machines the text itself is megabytes. */
 function* printOf({ resources, ...rest }: Omit<EstateView, 'version' | 'atMs'>): Steps<string> {
   const hash = createHash('sha256').update(JSON.stringify(rest))
   for (const resource of resources) {

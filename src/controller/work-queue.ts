@@ -4,7 +4,7 @@ export interface WorkQueue {
   do<T>(work: () => Promise<T>): Promise<T>
   /** Runs the waiting work in order of arrival. Errors go to the caller of `do`. */
   turn(): Promise<void>
-  /** Does nothing more: rejects everything that still waits. */
+  /** Stops, and rejects all waiting work. */
   end(): void
 }
 

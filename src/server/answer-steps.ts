@@ -17,7 +17,7 @@ export function* checking(schema: z.ZodType, answer: unknown): Steps<unknown> {
     lists.push([name, yield* eachInSteps(value as unknown[], (one) => line.parse(one))])
   }
   const rest = schema.parse({ ...answer, ...Object.fromEntries(lists.map(([name]) => [name, []])) })
-  // In the order of the schema, as if it had been read at once.
+  // Restore the order of the schema.
   return { ...(rest as object), ...Object.fromEntries(lists) }
 }
 

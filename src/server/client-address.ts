@@ -1,6 +1,6 @@
 /**
- * Whose request it is. Behind a proxy all come from one address, and anybody can write any header: only what a proxy that
- * is named in the configuration has added counts, from the last to the first that is no such proxy. Pure.
+ * Returns the client's address. Behind a proxy all requests share one address, and clients can forge headers: so it
+ * counts only entries that configured proxies added, from the last to the first one that is no such proxy. Pure.
  */
 export function clientAddress(
   remote: string | undefined,

@@ -87,7 +87,7 @@ export function createFront(parts: FrontParts): Front {
       throw new Declined(403, 'forged', 'This request comes from another page.')
   }
 
-  /** What changes something must come from a page of ours, or from a program that shows a token. */
+  /** Refuses a change unless it comes from our page, or from a program with a token. */
   function checkForgery(request: IncomingMessage, who: Who): void {
     const type = request.headers['content-type'] ?? ''
     if (!/^application\/json\s*(;|$)/i.test(type))
@@ -188,7 +188,7 @@ export function createFront(parts: FrontParts): Front {
       keys() {
         const cookie = sessionOf(request)
         const { origin } = request.headers
-        // By a token there is no session, and without an origin no page: neither has a key.
+        // Keys need a session and an origin: tokens have no session, and other programs no origin.
         if (cookie === undefined || who.csrf === undefined || origin === undefined)
           throw new Declined(401, 'unauthorized', 'Sign in on the page to do this.')
         return { desk: door.keys, place: { cookie, origin } }
@@ -351,7 +351,7 @@ export function createFront(parts: FrontParts): Front {
   }
 }
 
-/** Does it ask to become the web socket of a console? Anything else that asks for another protocol gets HTTP. Pure. */
+/** Reports whether a request opens the web socket of a console. Other upgrades get an HTTP answer. Pure. */
 export function asksForConsole({ method, url, headers }: IncomingMessage): boolean {
   return method === 'GET' && url === '/api/console' && headers.upgrade?.toLowerCase() === 'websocket'
 }

@@ -11,7 +11,7 @@ import { fakePower } from './testing/fake-power.ts'
 const KEY = 'Machine/k3s-vm-still-fawn'
 const SLOT = LIMITS.healthSlotMs
 
-/** What the last slots of one strip say, after the given looks, one slot each. */
+/** Returns the last slots of one strip after these looks, one slot each. */
 function told(what: string, subject: string, looks: readonly EstateView[]) {
   const strips = createHealthStrips()
   for (const [index, view] of looks.entries()) strips.note(view, NOW + index * SLOT)

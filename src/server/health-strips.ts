@@ -5,7 +5,7 @@ import type { Strip } from './api/schemas.ts'
 
 type Letter = 'o' | 'x' | '?' | '-'
 
-/** How well everything was in the last 24 hours, by slots of half an hour. */
+/** Health of everything over the last 24 hours, in slots of half an hour. */
 export interface HealthStrips {
   note(view: EstateView, nowMs: number): void
   /** Takes over what was remembered by hour from before this process began. */
@@ -15,7 +15,7 @@ export interface HealthStrips {
 
 interface Track {
   readonly what: Strip['what']
-  /** By number of the slot since the epoch. */
+  /** By slot number since the epoch. */
   readonly slots: Map<number, Slot>
   /** When it was last looked at. */
   notedMs: number
@@ -93,7 +93,7 @@ export function createHealthStrips(): HealthStrips {
           { length: LIMITS.healthSlots },
           (_, index) => slots.get(last - LIMITS.healthSlots + 1 + index)?.letter ?? '.',
         )
-        // Not seen for a whole day: it is gone, and so is its strip.
+        // Not observed for a whole day: remove its strip.
         if (letters.every((letter) => letter === '.')) {
           tracks.delete(name)
           continue

@@ -7,7 +7,7 @@ import { testServer } from './testing/client.ts'
 import { fakeController } from './testing/fake-controller.ts'
 import { richEstate } from './testing/rich-estate.ts'
 
-/** What comes back for bytes that no library would send, until the server or the test has had enough. */
+/** Returns the answer to raw bytes that no library would send, until the server ends it or the test has enough. */
 function raw(port: number, text: string, enough: (got: string) => boolean = (got) => got.includes('\r\n\r\n')) {
   return new Promise<string>((done) => {
     const socket = connect(port, '127.0.0.1')
@@ -115,7 +115,7 @@ describe('the audit log', () => {
   })
 })
 
-/** Every part of it as long as Kubernetes and croft let it be. */
+/** All parts as long as Kubernetes and croft allow. */
 const LONGEST = `Addon/${'a'.repeat(253)}@${'K'.repeat(63)}.${'g'.repeat(253)}/${'n'.repeat(63)}/${'o'.repeat(253)}`
 
 describe('a name as long as names may be', () => {

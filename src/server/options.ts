@@ -25,11 +25,11 @@ export interface ServerOptions {
   readonly trustedProxies?: readonly string[]
   /** Reading needs a session or a token as well: API, stream and metrics. */
   readonly signedInOnly?: boolean
-  /** A page at /status that everybody may read, also where reading needs a session. Absent: there is none. */
+  /** A page at /status that is public even if reading needs a session. Absent: none. */
   readonly status?: StatusOptions
   /** Approving and switching off needs a code of an authenticator app from everybody who signs in. */
   readonly needsSecondFactor?: boolean
-  /** Directory with the built page; found by itself unless told. */
+  /** Directory of the built page. Default: found automatically. */
   readonly page?: string
   readonly webhook?: Webhook
   /** The text of /metrics in Prometheus' form. */
@@ -71,6 +71,6 @@ export interface RunningServer {
   /** `http://127.0.0.1:8087` */
   readonly url: string
   readonly port: number
-  /** Ends streams, lets answers under way finish, then cuts what is left. */
+  /** Ends streams, lets running answers finish, then closes the remaining connections. */
   close(): Promise<void>
 }

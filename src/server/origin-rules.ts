@@ -19,7 +19,7 @@ export function isOwnHost(header: string | undefined, names: Names): boolean {
   return own.some((one) => one.name === asked.name && (one.port === undefined || one.port === asked.port))
 }
 
-/** Does the request come from a page of ours? A browser sends Origin with everything that can change something. */
+/** Reports whether the request is from our page. Browsers send Origin with all that can change something. */
 export function isOwnOrigin(origin: string | undefined, host: string | undefined, names: Names): boolean {
   if (origin === undefined || origin === 'null') return false
   let url: URL

@@ -73,7 +73,7 @@ export function pageFile(type: string, plain: Buffer, immutable: boolean): PageF
   }
 }
 
-/** What the build says belongs to the page; the folder may still have files of an older one. */
+/** Returns the files that the build lists; the folder may still have files of an older build. */
 function namesOf(directory: string): readonly string[] {
   const list = join(directory, 'files.json')
   return existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as readonly string[]) : []

@@ -7,19 +7,19 @@ import type { Past } from '../model/past.ts'
 import type { CroftEvent } from '../model/record.ts'
 import type { Workloads } from '../model/workload.ts'
 
-/** Who asks for something: written into the audit log with what was asked. */
+/** The author of a wish, for the audit log. */
 export interface Actor {
   /** `page:anna`, `token:ci`, `cli:root`. */
   readonly name: string
   readonly from: 'page' | 'api' | 'cli' | 'git'
 }
 
-/** What came of a person's wish. */
+/** The result of a wish. */
 export type Granted =
   | { readonly ok: true; readonly message: string; readonly link?: string }
   | { readonly ok: false; readonly reason: 'not-found' | 'conflict' | 'refused'; readonly message: string }
 
-/** What a person may ask the controller for. The same list is in the API, on the page and in the CLI. */
+/** A person's wish to the controller. The API, the page and the CLI have the same list. */
 export type Wish =
   | { readonly wish: 'reconcile'; readonly key?: ResourceKey }
   | {
@@ -47,7 +47,7 @@ export type Wish =
       readonly order: 'off' | 'on' | 'hold' | 'release'
       readonly reason?: string
       readonly untilMs?: number
-      /** Does not wait for people, backups and jobs. */
+      /** Skips the wait for people, backups and jobs. */
       readonly ignoreHolds?: boolean
     }
 
@@ -61,7 +61,7 @@ export interface HistoryQuery {
 
 /** Access to clusters for people. */
 export interface Kubeconfigs {
-  /** Good for so long. Undefined: there is no such cluster, or croft holds no CA of it. */
+  /** Makes a kubeconfig with this lifetime. Undefined: there is no such cluster, or croft has no CA of it. */
   make(cluster: string, lifeMs: number): Promise<{ readonly yaml: string; readonly untilMs: number } | undefined>
 }
 
@@ -72,7 +72,7 @@ export type OpenedConsole =
 
 /** Serial consoles of machines. */
 export interface Consoles {
-  /** Is it a machine, on something that leads to consoles? Whether it has one now, opening it says. */
+  /** Reports whether the resource is a machine that can have a console. Opening shows whether it has one now. */
   offers(key: ResourceKey): boolean
   /** Destroying the stream of the terminal closes it, and everything that was opened for it. */
   open(key: ResourceKey, size: TerminalSize, signal: AbortSignal): Promise<OpenedConsole>
@@ -92,17 +92,17 @@ export interface Controller {
   /** Absent: consoles are not available here. */
   readonly consoles?: Consoles
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
-  /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
+  /** Returns the observed fields of a resource as text, without secrets. Undefined: not observed. */
   observed(key: ResourceKey): Readonly<Record<string, string>> | undefined
   /** The changes of a commit that is or was followed, or waits. Undefined: it is unknown or has no predecessor. */
   commitDiff(source: string, commit: string): Promise<CommitDiff | undefined>
   /** The manifest of a resource as it is in Git, without secrets. Undefined: not declared. */
   manifest(key: ResourceKey): Promise<string | undefined>
-  /** What would be done if a Power were switched now. Undefined: there is none of that name, or it was not seen yet. */
+  /** Returns what switching a Power now would do. Undefined: unknown name, or not observed yet. */
   powerPreview(target: string, state: 'on' | 'off'): PowerPreview | undefined
   ask(wish: Wish, actor: Actor): Promise<Granted>
   /** A source was pushed to: look now. Unknown names are ignored. */
   poke(source: string): void
-  /** Has a complete pass been made, and is the loop alive? */
+  /** Reports whether a complete pass was made and the loop is alive. */
   ready(): boolean
 }

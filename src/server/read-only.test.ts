@@ -35,7 +35,7 @@ test('[S-19] somebody who may only read gets the fields that are listed, and no 
       assert.ok(!answer.text.includes('hunter2'), `${path} shows the value of a secret change`)
       assert.ok(!answer.text.includes('caHash-is-not-shown'), `${path} shows what identifies a cluster's CA`)
     }
-    // Who has a session sees that one.
+    // Callers with a session see their own.
     if (path !== '/api/me' && path !== '/api/sessions' && signedIn !== true)
       assert.deepEqual(fieldsOf(viewer.json()), fieldsOf(nobody.json()), path)
     seen[path] = fieldsOf(viewer.json())

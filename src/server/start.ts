@@ -67,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const upgrade = asksForConsole(request) ? { request, socket, head, taken } : undefined
     void answer(request, response, front, names, options.warn, upgrade)
   })
-  // A client that speaks no HTTP, or goes away in the middle, is no event of ours.
+  // Ignore clients that speak no HTTP, or leave early.
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
     else socket.destroy()
@@ -90,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** One request. Nothing that goes wrong with it gets past here. */
+/** Handles one request, and all of its errors. */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -123,7 +123,7 @@ async function answer(
     }
     const declined =
       error instanceof Declined ? error : new Declined(500, 'internal', 'Something went wrong here. The log says what.')
-    // What is left of a body that we do not want is not read: the line is closed instead.
+    // Close the connection instead of reading the rest of a refused body.
     if (!request.complete) response.setHeader('connection', 'close')
     await sendJson(request, response, declined.status, { error: declined.code, message: declined.message })
     if (!request.complete) request.destroy()
@@ -151,8 +151,8 @@ function listen(server: Server, port: number, host: string): Promise<number> {
 }
 
 /**
- * No script, style, picture or connection but our own; nothing written into the page can run, and no text can become
- * markup (trusted types). The page sets styles through the DOM, which needs no exception here.
+ * Allows only our own scripts, styles, pictures and connections; inline code cannot run, and text cannot become markup
+ * (trusted types). The page sets styles through the DOM, which needs no exception here.
  */
 const CONTENT_POLICY = [
   "default-src 'none'",

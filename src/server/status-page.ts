@@ -4,7 +4,7 @@ import { type HealthPast, type HealthSeconds, type HealthState, healthOfServices
 import { type PageFile, pageFile } from './page-files.ts'
 import type { Controller } from './port.ts'
 
-/** What strangers may see, as the configuration declares it. Nothing else of an estate reaches this page. */
+/** The public part of the status, as configured. Nothing else of an estate reaches this page. */
 export interface StatusOptions {
   readonly title: string
   readonly show: readonly StatusEntry[]
@@ -13,7 +13,7 @@ export interface StatusOptions {
 export interface StatusEntry {
   readonly what: HealthPast['what']
   readonly subject: string
-  /** What strangers read in place of its name. */
+  /** The public name. */
   readonly as: string
 }
 

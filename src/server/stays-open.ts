@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Who } from './auth/who.ts'
 
-/** What stays open, and is judged again while it does: a stream, a log. */
+/** An answer that stays open and is judged again meanwhile: a stream, a log. */
 interface StayingOpen {
   /** Reports whether the reader may have it now: asked as each request is. */
   may(): Promise<boolean>
@@ -18,7 +18,7 @@ export interface OpenReaders {
   judgeNow(): void
 }
 
-/** The right to read is judged when a request comes; for an answer that goes on for hours, again while it goes on. */
+/** Rights are judged per request; an answer that lasts for hours is judged again during it. */
 export function createOpenReaders(clock: Clock): OpenReaders {
   const all = new Set<StayingOpen>()
 

@@ -11,7 +11,7 @@ import { deltaOf, type Pictured, picture } from './delta.ts'
 import type { Controller } from './port.ts'
 import { shownJson } from './shown-json.ts'
 
-/** The live stream: what changed, told to everybody who listens, and again to those who lost the line for a while. */
+/** The live stream: sends changes to all listeners, and replays them to those who reconnect. */
 export interface Stream {
   /** The page as it is now, with the place in the stream that it belongs to. */
   page(): Promise<Page>
@@ -58,7 +58,7 @@ export function createStream(
     const page = projectPage(controller.view(), { cursor: cursor(), ready: controller.ready() })
     return turns.perform(picture((await turns.perform(checking(pageSchema, page))) as Page))
   }
-  /** One after the other: each says what is new since the one before. */
+  /** Send one at a time: each message holds the changes since the one before. */
   let telling = Promise.resolve()
   const tellInTurn = (): Promise<void> => {
     telling = telling.then(tell)
@@ -78,7 +78,7 @@ export function createStream(
   }
 
   function forget(): void {
-    // The count goes on, so that an old cursor is never taken for a new one.
+    // Continue the count, so that an old cursor is never valid by accident.
     n += 1
     messages = []
     bytes = 0

@@ -8,7 +8,7 @@ import type { Ignored, Revision } from './git/revision.ts'
 import type { JudgedObject } from './judge.ts'
 import { type FileAt, fieldProblemAt, findingAt, originOf, plainProblem } from './yaml/problem-at.ts'
 
-/** One file after judging; or why it could not be read. */
+/** A judged file, or why it could not be read. */
 export type FileOutcome = {
   readonly file: string
   /** The kustomization that brings it. */
@@ -34,7 +34,7 @@ export function assemble(
   const byKey = new Map<ResourceKey, { declaration: Declaration; judged: JudgedObject; through?: string }>()
   const refused: { readonly judged: JudgedObject; readonly at: FileAt }[] = []
   let incomplete = extra.incomplete
-  // What several kustomizations bring is one document: it is named, and what is wrong with it told, with the first.
+  // A document that several kustomizations bring counts once: report its problems with the first.
   const firstThrough = new Map<string, string>()
   const toldBefore = (judged: JudgedObject, file: string, through: string | undefined) => {
     if (through === undefined) return false
@@ -60,7 +60,7 @@ export function assemble(
         ignored.push(ignoredOf(judged, at))
         if (judged.note !== undefined) unread.push(unreadAt(judged, at, judged.note))
       } else if (judged.outcome === 'refused') {
-        // What a kustomization makes of a document stands in no text.
+        // A kustomization's output has no text to point at.
         if (through === undefined) refused.push({ judged, at })
         if (judged.key === undefined) incomplete = true
         else unreadable.add(judged.key)

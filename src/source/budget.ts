@@ -22,9 +22,9 @@ export interface BudgetLimits {
 export interface Budget {
   documents(count: number): void
   nodes(tree: unknown, times?: number): void
-  /** What generators write out. */
+  /** Counts the output of generators. */
   bytes(count: number): void
-  /** One object was held against one patch. */
+  /** Counts one comparison of an object with a patch. */
   match(): void
 }
 
@@ -42,7 +42,7 @@ export function createBudget(limits: BudgetLimits = LIMITS.building): Budget {
   }
 }
 
-/** How many values a tree has. Stops counting beyond `most`: a tree that shares its parts can be larger than any memory. */
+/** Counts the values of a tree, up to `most`: a tree that shares its parts can be larger than memory. */
 export function nodesIn(tree: unknown, most: number): number {
   let count = 0
   const stack: unknown[] = [tree]

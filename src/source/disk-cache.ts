@@ -12,7 +12,7 @@ import type { JudgedObject } from './judge.ts'
 /** Written beside what was built: a hash of all of it. */
 export const BUILD_STAMP = 'build-stamp'
 
-/** What was judged in earlier runs, from a directory of the user's own. */
+/** Judged files of earlier runs, in a directory of the user. */
 export interface DiskCache extends ParseCache {
   /** Writes what is new. A cache that cannot be written is no error. */
   save(): void
@@ -22,13 +22,13 @@ type CachedObjects = readonly JudgedObject[]
 
 interface Remembered {
   readonly judged: CachedObjects
-  /** Of the file, where it is one. */
+  /** The file's bytes, if the object comes from a file. */
   readonly bytes: Uint8Array | undefined
 }
 
 /**
- * A judged object as it is stored. A kind is code, so only its name is; of a text that is in the file, where it is; and
- * what a thousand objects have in common stands once for all of them, so that it is read once.
+ * A judged object in stored form. A kind is code, so only its name is stored; of a text, only its place in the file;
+ * parts shared by many objects are stored once, so that they are parsed once.
  */
 interface Frozen {
   readonly judged: Omit<JudgedObject, 'kind' | 'document' | 'policy' | Empty> & Partial<Pick<JudgedObject, Empty>>
@@ -192,7 +192,7 @@ function withoutEmpty(judged: Omit<JudgedObject, 'kind' | 'document' | 'policy'>
   return left as Frozen['judged']
 }
 
-/** A list in which the same thing stands once. */
+/** A list that stores equal values once. */
 function createPlaces<T>() {
   const all: T[] = []
   const known = new Map<string, number>()
@@ -228,7 +228,7 @@ function revive(
   return revived
 }
 
-/** Its text is wanted only where something is wrong with it. */
+/** Reads the text only for a problem. */
 function inFile(line: number, at: readonly [number, number], bytes: Uint8Array): JudgedObject['document'] {
   return {
     line,

@@ -10,17 +10,17 @@ import { type FileAt, fieldProblemAt, originOf } from './yaml/problem-at.ts'
 /** A declaration that was refused, without what it was refused for: nothing is done for it, its mistakes are looked for. */
 export interface Doubtful {
   readonly declaration: Declaration
-  /** What else is wrong with its own fields. */
+  /** Further problems of the declaration's fields. */
   readonly problems: readonly Problem[]
-  /** No value of a known field was left out: what is found wrong with others because of it is true. */
+  /** All values of known fields remain, so problems of other objects that follow from it are real. */
   readonly whole: boolean
   /** Gives a finding its place. Nothing: it comes of what was left out. */
   problemAt(problem: FieldProblem): Problem | undefined
-  /** What `problemAt` goes by, as plain data. */
+  /** The plain data of `problemAt`. */
   readonly left: LeftOut
 }
 
-/** What was left out of a refused declaration, and where it stands. */
+/** The parts left out of a refused declaration, with their places. */
 export interface LeftOut {
   readonly touched: readonly FieldProblem['path'][]
   readonly whole: boolean
@@ -36,7 +36,7 @@ export interface LeftOut {
 export function placingDoubtful({ touched, whole, document, base, key, apiVersion, kind, at }: LeftOut) {
   const known = findKind(apiVersion, kind)
   const judged = { document, base, key, ...(known === undefined ? {} : { kind: known }) }
-  // What is missing now may be what was left out, by another name or in another place.
+  // A field that is missing now may be the one that was left out, misnamed or misplaced.
   const follows = ({ code }: FieldProblem) => code === FAILED || (code === 'missing-field' && !whole)
   return (problem: FieldProblem): Problem | undefined =>
     follows(problem) || isTouched(problem, touched) ? undefined : fieldProblemAt(judged, problem, at)
@@ -86,7 +86,7 @@ export function doubtfulOf(judged: JudgedObject, at: FileAt): Doubtful | undefin
       left: out,
     }
   } catch {
-    // A guess that cannot be judged is none: what was found before has been said.
+    // Ignore a remainder that cannot be judged: the first problems are reported already.
     return undefined
   }
 }

@@ -4,14 +4,14 @@ import { nearest } from '../lib/nearest.ts'
 import { isFields, type ManifestObject } from './manifest.ts'
 import { printable } from './yaml/excerpt.ts'
 
-/** What an object says it is. */
+/** The identity of an object by its apiVersion and kind. */
 export type ManifestIdentity =
   | { readonly is: 'ours'; readonly kind: Kind; readonly apiVersion: string }
   /** Foreign, or no object: not read further. */
   | { readonly is: 'foreign'; readonly apiVersion: string; readonly kind: string; readonly note?: string }
-  /** Of a group that we read, but croft does not keep this kind yet. */
+  /** A kind of a supported group that croft does not keep yet. */
   | { readonly is: 'unkept'; readonly apiVersion: string; readonly kind: string; readonly problem: FieldProblem }
-  /** Of a group that is ours, and not a kind that we know. */
+  /** An unknown kind of our group. */
   | { readonly is: 'wrong'; readonly problem: FieldProblem }
 
 const OWN_GROUP = /^croft\.dev$/
@@ -71,7 +71,7 @@ function identifyObject(value: ManifestObject['value']): ManifestIdentity {
     // The core group has no such kind, so the author must have meant ours.
     if (ours !== undefined)
       return wrong('unknown-version', 'apiVersion', `${kind} is not a kind of Kubernetes`, `write ${ours.apiVersion}`)
-    // A slip in the group would take the declaration out of the estate, and with it the thing that it declares.
+    // A typing error in the group would remove the declaration from the estate, and so its resource.
     const meant = KINDS.find((known) => known.kind === kind && isSlipOf(apiVersion, group, known))
     if (meant !== undefined)
       return wrong(

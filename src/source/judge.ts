@@ -12,7 +12,7 @@ import { brokenOfOthers, namesOurGroup } from './yaml/broken-text.ts'
 import type { YamlFinding } from './yaml/full-yaml.ts'
 import { templateNote } from './yaml/template-text.ts'
 
-/** What one object of a file turned out to be. Depends on the text alone, so it can be kept by the text's hash. */
+/** The judgement of one object of a file. Depends on the text alone, so it is cached by the text's hash. */
 export type JudgedObject = {
   readonly document: SourceDocument
   readonly base: readonly (string | number)[]
@@ -118,7 +118,7 @@ function hintWithIgnore(hint = 'correct it'): string {
   return hint.includes(IGNORE_FILE) ? hint : `${hint}, or name the file in ${IGNORE_FILE}`
 }
 
-/** After a slip of the pen every further line can be an error; the first ones say where it is. */
+/** Returns the first findings: after one typing error, every further line can be an error. */
 function firstOf(findings: readonly YamlFinding[]): readonly YamlFinding[] {
   return findings.slice(0, LIMITS.findingsPerDocument)
 }
@@ -136,7 +136,7 @@ function perhapsNoManifest({ text }: SourceDocument, findings: readonly YamlFind
   })
 }
 
-/** Nothing that croft reads further, with the reason. */
+/** Returns an ignored document with the reason. */
 export function nothingOfOurs(document: SourceDocument, note: string): JudgedObject {
   return ignoredDocument(document, note)
 }
@@ -188,7 +188,7 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
     return { outcome: 'refused', ...common, kind, ...(key === undefined ? {} : { key }), findings, problems: reported }
   }
   const policy = kind.policy(parsed.data, manifest)
-  // How drift is met is no part of what is declared: changing it must not make a drift look like a new declaration.
+  // Exclude the drift policy: changing it must not make a drift look like a new declaration.
   const { drift: _, ...declared } = policy
   const generation = hashOf({ apiVersion, kind: kind.kind, spec: parsed.data, policy: declared })
   return {
@@ -206,7 +206,7 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
   }
 }
 
-/** Where a block has too many fields to list them, the command that does. */
+/** Adds the command that lists the fields, if there are too many for the hint. */
 function withFields(problem: FieldProblem, { kind }: Kind): FieldProblem {
   if (problem.code !== 'unknown-field' || problem.hint !== undefined) return problem
   const block = problem.path.slice(0, -1).filter((step) => typeof step === 'string')

@@ -4,7 +4,7 @@ import { type Dialect, hasOldWords, isReadOtherwise } from './yaml/kubernetes-ya
 import { deeperQuotes } from './yaml/quoted-lines.ts'
 import { NOT_SIMPLE, readSimpleYaml } from './yaml/simple-yaml.ts'
 
-/** One document of a file: its text, and the line of the file at which that text begins. */
+/** One document of a file: its text, and its first line. */
 export interface SourceDocument {
   readonly text: string
   readonly line: number
@@ -50,19 +50,19 @@ export function readAsKustomize(text: string): readonly ReadDocument[] {
 
 const NOT_JSON = 'this is not JSON, which has no comments, no comma after the last value, and double quotes only'
 
-/** A JSON text as one document. JSON cannot show two equal keys, so what is ours is read once more as YAML. */
+/** Reads a JSON text as one document. JSON.parse hides duplicate keys, so ours are parsed again as YAML. */
 export function readJson(text: string): readonly ReadDocument[] {
   const document = { text, line: 1 }
   // Programs leave files of this name empty, or people a note in them: without a bracket no object can be in it.
   if (!/[{[]/.test(text)) return [{ document, value: undefined, findings: [] }]
   try {
     const value: unknown = JSON.parse(text)
-    // One of the two may be a manifest with a slip in the other.
+    // A manifest may have a typing error in one of the two.
     if (!isFields(value) || !('apiVersion' in value || 'kind' in value)) {
       return [{ document, value: undefined, findings: [] }]
     }
   } catch {
-    // Settings of editors and compilers have comments; without these words no manifest is in it, however it is mended.
+    // Settings of editors and compilers have comments; without these words the text cannot become a manifest.
     if (!/apiVersion|kind/.test(text)) return [{ document, value: undefined, findings: [] }]
     const read = readDocument(document)
     return read.findings.length > 0 ? [read] : [unread(document, 'json-syntax', NOT_JSON)]
@@ -104,7 +104,7 @@ function readDocument(document: SourceDocument, dialect: Dialect = 'strict'): Re
   return { document, ...(shallow ?? read) }
 }
 
-/** The same text with its quoted lines indented. Only for objects of others: croft's own are written as YAML says. */
+/** Reads the text with its quoted lines indented. Only for foreign objects: croft's own must be valid YAML. */
 function readShallowQuotes(text: string, dialect: Dialect): ReturnType<typeof readFullYaml> | undefined {
   const deeper = deeperQuotes(text)
   if (deeper === undefined) return undefined

@@ -33,14 +33,14 @@ function notText(file: string, bytes: Uint8Array): string {
   return 'finding' in read ? `${file}:${read.finding.line}: ${read.finding.message}` : `${file}: it cannot be read`
 }
 
-/** What a kustomization makes, or what it waits for. */
+/** Builds a kustomization, or returns the remote places that it needs. */
 export function kustomized(hand: FilesInHand, place: string, budget?: Budget): ObjectsAt {
   const { documents, findings, wanted, used } = buildKustomization(hand, place, budget)
   const [wrong] = findings
   if (wrong === undefined) return found(documents.map(({ file, read }) => ({ file, reads: [read] })))
   const problem = `${wrong.file}:${wrong.line}: ${wrong.message}`
   const hint = wrong.hint === undefined ? {} : { hint: wrong.hint }
-  // Only if nothing else is wrong with it: then it can be built once they are here.
+  // If remote places are all that is missing, ask for them.
   if (wanted.size === 0 || findings.length > wanted.size) return { problem, ...hint }
   const own = <T>(all: ReadonlyMap<string, T> | undefined) =>
     new Map([...(all ?? [])].filter(([path]) => used.has(path)))
@@ -61,7 +61,7 @@ function found(files: readonly { readonly file: string; readonly reads: readonly
   const objects: unknown[] = []
   for (const { file, reads } of files) {
     for (const { value, findings, document } of reads) {
-      // Also what a reader could pass over: a key twice is refused by kubectl, and half of it would be lost.
+      // Refuse tolerable findings too: kubectl refuses a duplicate key, and half of it would be lost.
       const broken = findings.find(({ weight }) => weight === 'syntax') ?? findings[0]
       if (broken !== undefined) {
         const line = document.line + document.text.slice(0, broken.offset).split('\n').length - 1
@@ -78,7 +78,7 @@ function found(files: readonly { readonly file: string; readonly reads: readonly
   return { objects }
 }
 
-/** Has it more values than this? Counted no further. */
+/** Reports whether a value has more nodes than this. Stops counting there. */
 function isLarger(value: unknown, than: number): boolean {
   let left = than
   const count = (one: unknown): void => {

@@ -41,7 +41,7 @@ function objectsOfBytes(name: string, bytes: Uint8Array): ObjectsAt {
 
 const BLOCK = 512
 
-/** The plain files of a tar archive. Links and devices are none of them. */
+/** Returns the plain files of a tar archive, without links and devices. */
 export function filesOfTar(bytes: Uint8Array): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
   const files: { name: string; bytes: Uint8Array }[] = []
   const text = (from: number, length: number) =>

@@ -24,7 +24,7 @@ export interface ReadTreeOptions {
   /** A directory of the user's own in which a later run finds what this one has read. */
   readonly cacheDir?: string
   readonly reader?: SourceReader
-  /** Where others are to be answered while the files are read. */
+  /** Set to yield to other requests while reading. */
   readonly clock?: Clock
 }
 
@@ -65,7 +65,7 @@ async function submodulesOf(directory: string, { files }: Walked): Promise<reado
     .map((path) => ({ path, why: 'a submodule that is not checked out', mark: 'empty' }))
 }
 
-/** What overlays name above the directory, up to the top of its repository and no further. */
+/** Reads files that overlays name above the directory, up to the top of its repository. */
 function filesAbove(directory: string): readonly WalkedFile[] {
   const top = repositoryOf(directory)
   if (top === directory) return []
@@ -85,7 +85,7 @@ function repositoryOf(directory: string): string {
   }
 }
 
-/** What generators read, as far as it is there. */
+/** Reads the inputs of generators that exist. */
 async function siblingFiles(directory: string, paths: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
   const found = new Map<string, Uint8Array>()
   let total = 0

@@ -18,7 +18,7 @@ export class TooCostly extends Error {
   }
 }
 
-/** Who reads what others wrote. Rejects with TooCostly where it takes more time or memory than it may. */
+/** Reads untrusted files. Rejects with TooCostly beyond the limits of time or memory. */
 export interface SourceReader {
   /** `places`: what will be asked of `objectsAt`, beside what the add-ons of the tree name. */
   tree(reading: FileReading, places?: readonly string[]): Promise<Revision>

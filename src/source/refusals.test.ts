@@ -309,10 +309,10 @@ test('what nobody can read stops the plan only if a declaration can be in it; ot
     [`apiVersion: croft.dev/v1alpha1\nkind: Network\n${slip}`, 'error'],
     [`apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1\n${slip}`, 'error'],
     [`apiVersion: v1\nkind: List\nitems:\n  - apiVersion: croft.dev/v1alpha1\n${slip}`, 'error'],
-    // What stands in the place of a declaration may name nothing at all.
+    // Garbage in the place of a declaration may name nothing.
     [slip, 'error'],
     ['kind: [unclosed', 'error'],
-    // A kind that the user may have defined, and a slip in the very words.
+    // A kind that the user may have defined, with a typing error in its words.
     [`apiVersion: platform.example.org/v1\nkind: Web\n${slip}`, 'error'],
     [`kind: Machine\n${slip}`, 'error'],
     [`apiversion v1\nkind: X\n${slip}`, 'error'],

@@ -6,12 +6,12 @@ import { isFields } from './manifest.ts'
 type Path = FieldProblem['path']
 type JsonMap = Record<string, unknown>
 
-/** What is left of a manifest without the fields that are wrong, so that the rest of it can be judged as well. */
+/** A manifest without its wrong fields, so that the rest can be judged as well. */
 export interface Remainder {
   readonly spec: unknown
-  /** Wrong fields, under the names that they have in the remainder: nothing that is said of them there counts. */
+  /** Paths of wrong fields in the remainder: ignore problems there. */
   readonly touched: readonly Path[]
-  /** No value was lost with what is left out: what others make of it holds. */
+  /** No value was lost, so problems of other objects that follow from it are real. */
   readonly whole: boolean
 }
 
@@ -21,7 +21,7 @@ const STAND_INS: readonly unknown[] = [...TEXTS, 1, true, {}, []]
 
 const ROUNDS = 4
 
-/** Nothing: what is wrong is too much for a guess. `wrong` are the paths of its errors. */
+/** Returns the remainder; undefined if too much is wrong. `wrong` are the paths of the errors. */
 export function remainderOf(kind: Kind, manifest: RawManifest, wrong: readonly Path[]): Remainder | undefined {
   const spec = structuredCloneOf(manifest.spec ?? {})
   const touched: Path[] = []
@@ -53,7 +53,7 @@ export function remainderOf(kind: Kind, manifest: RawManifest, wrong: readonly P
   return undefined
 }
 
-/** Whether something is said of a field that is wrong, of what it is part of, of a part of it, or of what stands in for it. */
+/** Reports whether a problem is about a wrong field, its parent, a part of it, or its replacement. */
 export function isTouched({ path, message }: FieldProblem, touched: readonly Path[]): boolean {
   if (TEXTS.some((text) => message.includes(text))) return true
   return touched.some((one) => one.every((step, index) => index >= path.length || path[index] === step))
@@ -100,7 +100,7 @@ function isJsonMap(value: unknown): value is JsonMap {
   return isFields(value)
 }
 
-/** A copy that may be changed; maps stay without a prototype, which a clone would give them. */
+/** Returns a mutable copy; maps keep no prototype, which structuredClone would add. */
 function structuredCloneOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(structuredCloneOf)
   if (!isFields(value)) return value

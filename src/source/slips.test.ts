@@ -24,7 +24,7 @@ spec:
 `
 const INSTANCE = 'apiVersion: home.lab/v1\nkind: Lan\nmetadata: {name: lan}\nspec: {mtu: 1500}\n'
 
-/** Of each: the files, and which of them the slip is in. */
+/** Each case: the files, and the one with the typing error. */
 const TEXTS: Readonly<Record<string, readonly [Readonly<Record<string, string>>, string]>> = {
   'two documents': [{ 'a.yaml': `${yaml('lan')}---\n# second\n${yaml('wan')}` }, 'a.yaml'],
   JSON: [{ 'a.json': JSON.stringify(NETWORK, null, 1) }, 'a.json'],
@@ -61,7 +61,7 @@ describe('[F-36] no slip of the pen takes a declaration away in silence', () => 
     })
 })
 
-/** What happens to a text under hasty fingers: a character too many, too few, another one, two in the wrong order. */
+/** Returns a text's variants with one typing error: a character added, removed, replaced or swapped. */
 function slipsOf(text: string): readonly (readonly [string, string])[] {
   return [...text].flatMap((_, at) => {
     const [before, here = '', next = ''] = [text.slice(0, at), text[at], text[at + 1]]

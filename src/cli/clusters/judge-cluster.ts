@@ -4,14 +4,14 @@ import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { judgeBackups } from '../../plan/clusters/backup.ts'
 import { many } from '../render/problems.ts'
 
-/** How a step of a self-test ended. */
+/** The result of a self-test step. */
 export interface SelfTestResult {
   readonly result: 'ok' | 'warning' | 'failed' | 'not tried'
   readonly seen: string
   readonly details?: readonly string[]
 }
 
-/** One machine: the first finding says what it is, the others what is wrong with it. */
+/** Judges the checks of one machine: the first finding says what it is, the others are its problems. */
 export function judgeChecks(checks: readonly Check[]): SelfTestResult {
   const levels = new Set(checks.map(({ level }) => level))
   const result = levels.has('wrong') ? 'failed' : levels.has('warning') ? 'warning' : 'ok'

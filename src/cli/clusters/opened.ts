@@ -13,18 +13,18 @@ export interface OpenedCluster {
   readonly declaration: ClusterDeclaration
   readonly operator: ClusterOperator
   secrets(): Promise<ClusterSecrets | undefined>
-  /** The same, encrypted, as text. */
+  /** The secrets, encrypted, as text. */
   sealed(): Promise<string | undefined>
   /** The ways into its nodes that are open now. */
   surroundings(): Promise<ClusterSurroundings>
-  /** One look, without doing anything. */
+  /** Observes the cluster without changing it. */
   look(): Promise<{ readonly observed: ObservedCluster; readonly surroundings: ClusterSurroundings }>
   close(): Promise<void>
 }
 
 /**
- * Opens one declared cluster. The engine finds the ways into its nodes, so that a command goes the same ways, through
- * hypervisors and over SSH, as everything else does.
+ * Opens one declared cluster. The engine finds the shells of its nodes, so that a command reaches them like the rest of
+ * croft: through hypervisors and over SSH.
  */
 export async function openCluster(
   runtime: Runtime,

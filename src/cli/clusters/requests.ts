@@ -18,7 +18,7 @@ export function changeRequests(
   return changeStoredRequests(store, `cluster-orders/${cluster}`, NO_REQUESTS, change)
 }
 
-/** Without the field: an absent request and one that is undefined are not the same. */
+/** Removes the field: an absent request and an undefined one differ. */
 export function withoutRequest<K extends 'hold' | 'rolloutAborted'>(
   requests: ClusterRequests,
   key: K,

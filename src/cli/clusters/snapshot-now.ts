@@ -48,7 +48,7 @@ export async function takeSnapshot(
         return found
       }),
     setHold: async () => {},
-    // One snapshot more does no harm.
+    // A repeated snapshot does no harm.
     unsure: async () => undefined,
     intend: async () => {},
     onStep: () => {},
@@ -56,7 +56,7 @@ export async function takeSnapshot(
   return inPatience(runtime, planned.step.summary, running)
 }
 
-/** What a snapshot would take now; or why there can be none. */
+/** Returns the step that would take a snapshot now, or why there is none. */
 function planNow(controller: RunningController, cluster: ClusterDeclaration) {
   const look = controller.seen()?.report.clusters?.find(({ declaration }) => declaration.name === cluster.name)
   if (look === undefined) return refused('conflict', `${cluster.name} has not been looked at yet`)

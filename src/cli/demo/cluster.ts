@@ -71,7 +71,7 @@ function write({ repository }: Stage, file: string, text: string): void {
   writeFileSync(path.join(repository.directory, file), text)
 }
 
-/** What clusters stand on: what the network and the storage are called on each host, addresses, an image, a size. */
+/** Returns manifests that clusters need: network and storage names of each host, addresses, an image, a size. */
 function groundManifest(hosts: readonly string[]): string {
   const bound = hosts.map(
     (name) => `---
@@ -107,7 +107,7 @@ spec: {cpu: {cores: 2}, memory: 4Gi, disks: [{size: 40Gi, image: noble, storage:
 ${bound.join('')}`
 }
 
-/** croft refuses an even number of servers until a person says that it is meant. */
+/** croft refuses an even number of servers without this consent. */
 const DEGRADED = '  allow: {degraded: true}'
 
 function serverLine(hosts: readonly string[], index: number): string {

@@ -5,7 +5,7 @@ import { SCENE_MS, type Scene, SceneFailed, type Stage } from './scene.ts'
 const LOOK_MS = 5_000
 const LOOKS = 60
 
-/** A host loses power: the cluster goes on, croft says what is wrong, and everything returns with the host. */
+/** A host loses power: the cluster stays up, croft reports the loss, and all nodes return with the host. */
 export const hostDies: Scene = {
   title: 'A host loses power',
   async play(stage) {

@@ -4,7 +4,7 @@ import type { SimulatedGuest } from '../runtime.ts'
 const GIB = 1024 ** 3
 const WATCH_MS = 250
 
-/** What a new machine goes through, seen in the datacentre itself rather than told by croft. */
+/** The stages of a new machine, observed in the datacentre itself rather than reported by croft. */
 const MILESTONES: readonly {
   readonly says: (guest: SimulatedGuest) => string
   readonly reached: (guest: SimulatedGuest) => boolean

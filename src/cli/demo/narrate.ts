@@ -22,7 +22,7 @@ export function narrate(stage: Stage): Narration {
     pass(report: PassReport) {
       const step = advance(progress, report, stage.clock.now())
       progress = step.progress
-      // Words for a state between two steps say nothing that the steps do not say.
+      // Skip messages between two steps: they repeat the steps.
       for (const line of step.lines) {
         if (line.tone !== 'normal' || STEPS.has(line.reason) || line.key?.startsWith('Cluster/') === true) show(line)
       }

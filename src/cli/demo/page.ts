@@ -17,7 +17,7 @@ import type { Store } from '../../store/port.ts'
 /** The page of the tour: what `croft run` serves, fed by the passes that the scenes make. */
 export interface TourPage {
   readonly controller: Controller
-  /** The same engine; everything that it does is shown on the page. */
+  /** The engine, with its actions shown on the page. */
   readonly engine: Engine
   /** Shows that croft follows this revision from now on. */
   inForce(commit: string, subject: string): void
@@ -68,7 +68,7 @@ export function createTourPage(
   }
   let view = look()
 
-  // One after another: two looks at the same events would show them twice.
+  // Publish one at a time: parallel reads would show the same events twice.
   let publishing: Promise<void> = Promise.resolve()
   const publish = (estate: Estate, report: PassReport) => {
     known = { estate, report }

@@ -8,9 +8,9 @@ const run = promisify(execFile)
 
 /** A person's clone of a real Git repository, and the place it pushes to: both below one temporary directory. */
 export interface Repository {
-  /** Where the person works. */
+  /** The person's work tree. */
   readonly directory: string
-  /** Where the person pushes to and croft fetches from. */
+  /** The remote that the person pushes to and croft fetches from. */
   readonly remote: string
   /** Commits everything and pushes it. */
   push(message: string): Promise<string>

@@ -6,13 +6,13 @@ import type { Style } from '../render/text.ts'
 import type { LoadedEstate, RunningSimulator, Runtime, SimulatedGuest } from '../runtime.ts'
 import type { Repository } from './repository.ts'
 
-/** One part of the tour. Scenes are played in order on one stage; to tell more, add one to the list in tour.ts. */
+/** One part of the tour. Scenes play in order on one stage; to add one, append it to the list in tour.ts. */
 export interface Scene {
   readonly title: string
   play(stage: Stage): Promise<void>
 }
 
-/** One trip through the loop for one revision: what Git said, what was planned, what came of it. */
+/** One pass for one revision: the declarations, the plan, and its result. */
 export interface Sync {
   readonly loaded: LoadedEstate
   readonly plan: Plan
@@ -25,10 +25,10 @@ export interface SyncListener {
   readonly pass?: (report: PassReport) => void
 }
 
-/** How long a scene may take, in simulated time, which a busy computer cannot slow down. */
+/** Timeout of a scene in simulated time, which does not depend on the computer's speed. */
 export const SCENE_MS = 60 * 60_000
 
-/** What all scenes share. */
+/** The environment that all scenes share. */
 export interface Stage {
   readonly runtime: Runtime
   readonly style: Style

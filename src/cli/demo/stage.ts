@@ -26,7 +26,7 @@ export interface Props {
   readonly later: LaterManifest
 }
 
-/** What the scenes play on: a small controller between the repository and the simulated datacentre. */
+/** Makes the stage: a small controller between the repository and the simulated datacentre. */
 export function createStage(given: Runtime, props: Props): Stage {
   const { runtime, patiently } = breakingSilence(given)
   const { clock } = props.simulator
@@ -83,7 +83,7 @@ export function createStage(given: Runtime, props: Props): Stage {
   }
 }
 
-/** A runtime whose output is watched: while something takes long and nothing else is told, it says what is waited for. */
+/** Wraps a runtime: during a long silence, it prints what the tour waits for. */
 export function breakingSilence(given: Runtime) {
   let toldMs = given.clock.monotonicMs()
   const write = (text: string) => {

@@ -63,7 +63,7 @@ const thirdNode: Scene = {
   },
 }
 
-/** Its user data makes it a server of the cluster that runs already; croft made the machine, and nothing else. */
+/** Waits until the machine has joined the running cluster through its user data; croft only made the machine. */
 async function joined({ simulator, clock, runtime }: Stage): Promise<void> {
   const until = clock.now() + JOIN_MS
   const [, name = ''] = THIRD_NODE.split('/')
@@ -208,7 +208,7 @@ export interface TourOptions {
   readonly speed?: number
   /** Opens the page in a browser, where there is a desktop. */
   readonly open?: boolean
-  /** What comes after the last scene while everything still runs. */
+  /** Runs after the last scene, before the stage is taken down. */
   readonly after?: (stage: Stage) => Promise<void>
 }
 
@@ -217,7 +217,7 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
   const speed = options.speed ?? SPEED
   const directory = await ownFolder(tmpdir())
   const removeAll = () => rmSync(directory, { recursive: true, force: true })
-  // Also when the process is told to leave in the middle of a scene: nothing stays in the temporary directory.
+  // Remove the temporary directory on exit too, if the process is ended in a scene.
   process.once('exit', removeAll)
   try {
     await using simulator = closing(

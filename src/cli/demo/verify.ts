@@ -4,8 +4,8 @@ import type { SimulatedGuest } from '../runtime.ts'
 const GIB = 1024 ** 3
 
 /**
- * What the datacentre itself lacks of what the tour has told. It looks behind the API and asks nothing of croft but
- * its own last word, so a tour that only believes to have arrived is found out.
+ * Returns what the datacentre lacks of the tour's claims. It reads behind the API, and only the last result from croft,
+ * so that a wrong claim is found.
  */
 export function missingFrom(
   before: readonly SimulatedGuest[],

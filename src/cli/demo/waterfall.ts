@@ -8,7 +8,7 @@ export interface WaterfallSpan {
   readonly toMs: number
 }
 
-/** How long each step of one resource took: from its start to its end, and from the last step until it was ready. */
+/** Returns the duration of each step of one resource: from its start to its end, and from the last step until Ready. */
 export function spansOf(events: readonly NewEvent[], key: string): readonly WaterfallSpan[] {
   const spans: WaterfallSpan[] = []
   const open = new Map<string, number>()
@@ -27,7 +27,7 @@ export function spansOf(events: readonly NewEvent[], key: string): readonly Wate
   return spans
 }
 
-/** One bar for each span, all on the same scale. */
+/** Renders one bar per span, all on one scale. */
 export function renderWaterfall(spans: readonly WaterfallSpan[], style: Style, width = 40): string {
   if (spans.length === 0) return ''
   const beginMs = Math.min(...spans.map((span) => span.fromMs))

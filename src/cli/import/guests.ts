@@ -28,7 +28,7 @@ export interface Undeclared {
 
 export interface Guests {
   readonly undeclared: readonly Undeclared[]
-  /** How many are left out because they are declared. */
+  /** Number of guests that are declared already, so left out. */
   readonly declared: number
 }
 

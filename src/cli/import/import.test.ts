@@ -211,7 +211,7 @@ test('what is exported means what was read', async () => {
 test('[S-55] a link in somebody else’s repository that leads to a device is refused, and read by nobody', async () => {
   const cwd = mkdtempSync(path.join(tmpdir(), 'croft-import-'))
   try {
-    // It has no end; another one that tells at once would be the end of this test.
+    // It is endless: without an early refusal, this test would not end.
     symlinkSync('/dev/zero', path.join(cwd, 'terraform.tfstate'))
     const runtime = fakeRuntime({ cwd })
     assert.equal(await runCli(['import', 'terraform', 'terraform.tfstate'], runtime), 64)

@@ -44,7 +44,7 @@ test('the directory of an inventory is imported whole, and croft validate accept
 test('[S-55] a link to a device under the name of an inventory is not followed', async () => {
   const place = path.join(home, 'linked')
   mkdirSync(place)
-  // It has no end; another one that tells at once would be the end of this test.
+  // It is endless: without an early refusal, this test would not end.
   symlinkSync('/dev/zero', path.join(place, 'hosts.ini'))
   const runtime = fakeRuntime({ cwd: home })
   assert.equal(await runCli(['import', 'k3s-ansible', 'linked'], runtime), 1)

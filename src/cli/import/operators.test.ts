@@ -11,7 +11,7 @@ import type { ForeignFormat, ForeignReading } from '../../source/foreign/reading
 import { createMemoryStore } from '../../store/memory.ts'
 import { CONNECTION, driverDeps, loaded } from './testing/simulated.ts'
 
-/** What the two operators show of their guests, as kubectl prints it. */
+/** Guests of the two operators, as kubectl prints them. */
 const KUBEMOX = `apiVersion: v1
 kind: List
 items:

@@ -166,7 +166,7 @@ async function made(guests: readonly { config: Config; running: boolean; odd: bo
     const vmid = String(200 + at)
     const { firmware: _firmware, ...params } = config
     assert.equal(await client.task('POST', '/nodes/pve1/qemu', { vmid, ...params }), 'OK', JSON.stringify(config))
-    // What only root can write, and what a manifest has no word for.
+    // Settings that only root can write, and that manifests do not have.
     if (odd) client.datacentre.patchGuest(Number(vmid), { args: '-no-hpet', freeze: '0', affinity: '0-1' })
     if (running) await client.task('POST', `/nodes/pve1/qemu/${vmid}/status/start`, {})
   }

@@ -21,7 +21,7 @@ export interface SettingDrafts {
   readonly drafts: readonly Draft[]
   /** Declared already, and so left out. */
   readonly declared: number
-  /** What could not be seen or cannot be said in a manifest, with the reason. */
+  /** Settings that could not be read or expressed in a manifest, with the reason. */
   readonly leftOut: readonly string[]
 }
 
@@ -106,7 +106,7 @@ async function draftOf(
   const name = freeName(imported.name, (one) => taken.has(resourceKey(kind.kind, one)))
   const several = loaded.estate.connections.length > 1
   const spec: Record<string, unknown> = { ...(several ? { connection: observed.connection } : {}), ...imported.spec }
-  // Its own name says the same.
+  // The name already implies the id.
   if (spec.id === name) delete spec.id
   const manifest = { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name }, spec }
   const fitted = fitToKind({ manifest, comments: [] }, kind)

@@ -192,7 +192,7 @@ export function readPublicKey(text: string, cwd: string): ReadAnswer<string> {
   return { problem: `${text} holds no public key; its file ends with .pub` }
 }
 
-/** Without a token there is nothing to look at; what is written so far stays, and the same command goes on from there. */
+/** Stops without a token: nothing can be read. Written files stay, and the same command goes on from there. */
 function refuseWithoutToken(runtime: Runtime, { directory }: InitPlace, { declarations }: LoadedEstate): void {
   const spec = declarations.find(({ kind }) => kind === 'Proxmox')?.spec as { token?: { env?: string } } | undefined
   const variable = spec?.token?.env

@@ -4,7 +4,7 @@ import { note } from '../output.ts'
 import type { Runtime } from '../runtime.ts'
 import { CliError, type Options } from '../verb.ts'
 
-/** Which directory, as it was typed and as it is, and what the command line says. */
+/** The directory, as typed and resolved, and the options. */
 export interface InitPlace {
   readonly directory: string
   readonly real: string
@@ -28,7 +28,7 @@ export function wantsCluster(options: Options): boolean {
   return CLUSTER_FLAGS.some((flag) => options[flag] !== undefined)
 }
 
-/** A person's file stays as it is: that is said before anything is asked. */
+/** Refuses to replace existing files, before it asks any question. */
 export function refuseToReplace(real: string, files: readonly string[]): void {
   const there = files.find((file) => existsSync(path.join(real, file)))
   if (there !== undefined)

@@ -13,8 +13,8 @@ import { writeConnection } from './connection.ts'
 import type { InitPlace } from './files.ts'
 
 /**
- * Writes what a directory lacks of a first estate: the connection, then the ground and the cluster on it. It begins only
- * when flags ask for it or a person who is asked says so, and goes on where an earlier run ended.
+ * Writes the missing parts of a first estate: the connection, then the ground and a cluster. Starts only with flags or
+ * a person's consent, and continues where an earlier run ended.
  */
 export async function writeFirstEstate(runtime: Runtime, place: InitPlace): Promise<void> {
   const mayAsk = runtime.interactive && place.options.yes !== true
@@ -39,7 +39,7 @@ Next:
 `)
 }
 
-/** What a person does next, with the rights that the token needs for exactly this. */
+/** Prints the next steps, with the exact rights that the token needs. */
 async function closing(runtime: Runtime, { directory, real }: InitPlace): Promise<void> {
   const { estate } = await runtime.load(real)
   const word = shellWord(directory)

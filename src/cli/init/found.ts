@@ -10,9 +10,9 @@ export interface FoundBridge {
   readonly gateway?: string
 }
 
-/** What a connection shows that a first estate is made of. */
+/** The observed parts of a connection that a first estate uses. */
 export interface Found {
-  /** Those that are on, by name. */
+  /** Names of hosts that are on. */
   readonly hosts: readonly string[]
   readonly off: readonly string[]
   readonly bridges: readonly FoundBridge[]

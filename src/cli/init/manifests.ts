@@ -17,7 +17,7 @@ export interface Choices {
   readonly cluster: string
   readonly servers: number
   readonly k3s: string
-  /** How a person gets into the nodes without croft. Absent: not at all. */
+  /** Login to the nodes without croft. Absent: none. */
   readonly login: { readonly user: string; readonly sshKey: string } | undefined
 }
 
@@ -30,7 +30,7 @@ export function usualRelease(): string {
   return RELEASES.findLast(({ minor }) => minor < newest)?.version ?? ''
 }
 
-/** How Proxmox is reached. */
+/** Returns the manifest of the connection to Proxmox. */
 export function connectionManifest(endpoint: string, fingerprint: string | undefined, tokenVariable: string): string {
   return printDrafts([
     manifest('Proxmox', 'default', {
@@ -41,7 +41,7 @@ export function connectionManifest(endpoint: string, fingerprint: string | undef
   ])
 }
 
-/** What clusters stand on: hosts with their local names, addresses, an image and a size of machine. */
+/** Returns manifests that clusters need: hosts with their local names, addresses, an image and a machine size. */
 export function groundManifests(choices: Choices): string {
   const { hosts, bridge, disks, files, network, gateway, nameServers, addresses, login } = choices
   const bindings = { networks: { lan: { bridge } }, storages: { fast: disks, files } }

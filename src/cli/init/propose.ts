@@ -86,7 +86,7 @@ export interface FreeRange {
   readonly to: string
 }
 
-/** Why these addresses cannot be given to machines, or the range. Pure. */
+/** Returns the range, or why its addresses cannot be given to machines. Pure. */
 export function readRange(
   text: string,
   { network, gateway, servers }: { readonly network: string; readonly gateway: string; readonly servers: number },
@@ -136,7 +136,7 @@ export function addressesIn({ from, to }: FreeRange): readonly string[] {
   return Array.from({ length: ipv4Number(to) - ipv4Number(from) + 1 }, (_, at) => ipv4Text(ipv4Number(from) + at))
 }
 
-/** `k` → `https://k:8006`; a whole address stays. Undefined: it is none. */
+/** `k` → `https://k:8006`; a whole URL stays. Undefined: invalid. */
 export function endpointOf(text: string): string | undefined {
   const whole = /^https?:\/\//.test(text) ? text : `https://${text}`
   if (!URL.canParse(whole)) return undefined

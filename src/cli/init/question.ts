@@ -7,7 +7,7 @@ import { CliError, UsageError } from '../verb.ts'
 export interface InitQuestion<T> {
   /** `--bridge` */
   readonly flag: string
-  /** What the flag says. */
+  /** The flag's value. */
   readonly given: unknown
   /** `Bridge for the machines` */
   readonly words: string
@@ -47,7 +47,7 @@ export async function answerTo<T>(runtime: Runtime, question: InitQuestion<T>, m
   throw new CliError('Not everything is written yet. Run croft init again to go on where it stands.')
 }
 
-/** One of these names. */
+/** Accepts one of these names. */
 export function oneOf(names: readonly string[], what: string): (text: string) => ReadAnswer<string> {
   return (text) => {
     if (names.includes(text)) return { is: text }

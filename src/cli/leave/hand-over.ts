@@ -13,8 +13,8 @@ export interface HandedFile {
 }
 
 /**
- * What makes a cluster itself, as K3s reads it, and how each node was set up. Pure. Without the record there is nothing to
- * hand over and no way to the cluster's Nodes, so the cluster is not left at all.
+ * Returns the files of a cluster's identity, as K3s reads them, and the configuration of each node. Pure. Without the
+ * record there is nothing to hand over and no access to the Nodes, so the cluster is not left at all.
  */
 export function clusterFiles(
   cluster: ClusterDeclaration,

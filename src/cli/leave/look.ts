@@ -27,7 +27,7 @@ export interface LeaveTools {
   readonly deps: DriverDeps
 }
 
-/** Finds everything in the scope that carries a mark of this estate, by the marks themselves: no database is asked. */
+/** Finds all things in scope by the marks of this estate, without a database. */
 export async function findMarked(
   estate: Estate,
   scope: LeaveScope,

@@ -2,8 +2,8 @@ import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * Why keys may not be written to a place, as the end of a sentence about it. Any work tree would commit them, and a link leads
- * into one as well. `directory`: the manifests.
+ * Returns why keys must not be written to a place, as the end of a sentence. A work tree could commit them, and a link
+ * may lead into one. `directory`: the manifests.
  */
 export function whyNotThere(directory: string, place: string): string | undefined {
   const there = nearestReal(place)

@@ -4,9 +4,9 @@ import type { Resource } from '../../model/resource.ts'
 import { claimantOf } from '../../plan/things/left-key.ts'
 import { CliError, UsageError } from '../verb.ts'
 
-/** What croft is to leave. */
+/** The things that `croft leave` releases. */
 export interface LeaveScope {
-  /** As a person says it: `Cluster/home`, `everything`. */
+  /** As a person writes it: `Cluster/home`, `everything`. */
   readonly what: string
   readonly clusters: readonly ClusterDeclaration[]
   readonly resources: readonly Resource[]
@@ -19,7 +19,7 @@ export function wholeEstate(estate: Estate): LeaveScope {
   return { what: 'everything', clusters: estate.clusters ?? [], resources: estate.resources, covers: () => true }
 }
 
-/** One thing, with all that was made of its declaration; of a cluster its machines and the objects on it as well. */
+/** Returns the scope of one thing and all made from its declaration; of a cluster also machines and objects. */
 export function scopeOf(estate: Estate, key: ResourceKey): LeaveScope {
   const cluster = (estate.clusters ?? []).find((one) => one.key === key)
   if (cluster !== undefined) return clusterScope(estate, cluster)

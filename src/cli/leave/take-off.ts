@@ -39,7 +39,7 @@ export async function takeCroftOff(leaving: LeaveWork): Promise<ReadonlyMap<stri
     const operator = clusters.driver.operate(cluster, clusters.deps)
     const unfinished = await operator.leave(surroundings, new Set(disks), signal)
     add(new Map([...unfinished].map(([node, why]) => [`node ${node}`, why])))
-    // Without its mark the way into a machine is lost: a node that is not finished keeps it until the next run.
+    // Without its mark, croft cannot find the machine's shell: an unfinished node keeps it until the next run.
     for (const { name, machine } of nodes) if ('key' in machine && unfinished.has(name)) kept.add(machine.key)
   }
   const rest = look.marked.filter((one) => !isObject(one) && !kept.has(one.key))
@@ -53,8 +53,8 @@ function isObject({ connection }: MarkedThing): boolean {
 }
 
 /**
- * What the database says must not outlive the marks: a record with a deletion policy would delete what was left. Records
- * of things stay as orphans, so that a declaration that is still in Git takes nothing for missing and makes it twice.
+ * Removes the records of released things before their marks: a record with a deletion policy would delete the thing.
+ * Other records stay as orphans, so that a declaration still in Git is not created twice.
  */
 async function forget({ store, scope }: LeaveWork, still: ReadonlySet<string>): Promise<void> {
   const epoch = await store.beginEpoch()

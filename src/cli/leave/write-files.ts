@@ -4,8 +4,8 @@ import { replaceFile } from '../../lib/atomic-file.ts'
 import type { HandedFile } from './hand-over.ts'
 
 /**
- * Writes the files below `to`, readable by their owner alone. Folders that it makes are closed to others. A folder that was
- * there keeps its mode: it may be /tmp or a home, and others may need it.
+ * Writes the files below `to`, readable only by their owner. New folders are closed to others; an existing one keeps
+ * its mode: it may be /tmp or a home that others need.
  */
 export async function writeHandedFiles(to: string, files: readonly HandedFile[]): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 })
@@ -16,7 +16,7 @@ export async function writeHandedFiles(to: string, files: readonly HandedFile[])
   }
 }
 
-/** What an earlier run handed over under this name. */
+/** Reads a file that an earlier run handed over. */
 export async function readHandedFile(to: string, name: string): Promise<string | undefined> {
   try {
     return await readFile(path.join(to, name), 'utf8')

@@ -14,12 +14,12 @@ export interface ApplyEnd {
   readonly code: ExitCode
   readonly style: { paint(paint: 'green' | 'red' | 'yellow', text: string): string }
   readonly clusters: NonNullable<Plan['clusters']>
-  /** As it was typed. */
+  /** The directory as typed. */
   readonly directory: string
   readonly declared: readonly ResourceKey[]
 }
 
-/** What came of an apply in a paragraph; the last line is what to do next. */
+/** Summarizes an apply in a paragraph; its last line is the next step. */
 export function applyEnd(settled: Settlement, end: ApplyEnd): string {
   const { code, style, clusters, directory } = end
   const { plan } = settled.last
@@ -56,7 +56,7 @@ function countsOf(progress: Progress): string {
   return `Resources: ${parts.join(', ')}.`
 }
 
-/** Names one thing that is not done, with the command that says why: a pattern to fill in would be the reader's work. */
+/** Names one unfinished thing with the full command that explains it. */
 function lookAt({ last }: Settlement, { declared, directory }: ApplyEnd): string {
   const isBad = new Set(last.records.filter(hasFailed).map(({ key }) => key))
   const isReady = new Set(last.records.filter((one) => conditionIs(one, 'Ready', 'True')).map(({ key }) => key))
@@ -117,7 +117,7 @@ function refusedIn(plan: Plan): readonly Stopped[] {
   return [...things, ...clusters]
 }
 
-/** As many causes as a person reads after an apply; the plan has them all. */
+/** The causes shown after an apply; the plan has all. */
 const SHOWN = 5
 
 /** Everything that a guard keeps from being done: with one of these, Git and the world differ. */
@@ -131,7 +131,7 @@ export function heldIn(plan: Plan): readonly Stopped[] {
   return [...resources, ...clusters]
 }
 
-/** What is held or refused, why, and what would let it pass: each cause once. */
+/** Lists held or refused changes by cause, with the consent that each needs. */
 export function renderHeld(held: readonly Stopped[], word: 'held' | 'refused' = 'held'): string {
   const causes = byCause(held)
   const lines = causes

@@ -14,10 +14,10 @@ export interface Cause {
   readonly allow?: string | undefined
 }
 
-/** As many names as a line holds; the machine-readable output has them all. */
+/** Names per line; the machine-readable output has all. */
 const NAMED = 4
 
-/** Groups what stands still by its cause: sentences that differ by nothing but the name of the thing are one cause. */
+/** Groups held things by cause: sentences that differ only in the name have one cause. */
 export function byCause(stopped: readonly Stopped[]): readonly Cause[] {
   const causes = new Map<string, { whats: string[]; reason: string; allow?: string | undefined }>()
   for (const { what, reason, allow } of stopped) {

@@ -3,7 +3,7 @@ import { API_VERSION } from './plan-json.ts'
 import { many } from './problems.ts'
 import { clean, type Style } from './text.ts'
 
-/** One connection and everything that was found about it. */
+/** One connection with its findings. */
 export interface Examination {
   readonly connection: string
   readonly endpoint: string

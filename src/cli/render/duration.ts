@@ -42,7 +42,7 @@ function twoParts(ms: number, big: number, bigName: string, small: number, small
   return `${Math.floor(ms / big)}${bigName}${rest === 0 ? '' : `${rest}${smallName}`}`
 }
 
-/** How long a command may wait, from `--timeout`. */
+/** Returns the timeout of a command, from `--timeout`. */
 export function timeoutOf(text: unknown): number {
   const ms = parseDuration(String(text))
   if (ms === undefined || ms === 0 || ms > 10 * LIMITS.settleDeadlineMs) {

@@ -27,7 +27,7 @@ export function renderEvents(
   return renderTable(columns, rows, style, { headers: view.headers })
 }
 
-/** One line for a log. A revision that is no commit of Git says nothing to people. */
+/** Returns one line for a log. A revision other than a Git commit is left out. */
 export function eventLine({ atMs, key, type, reason, message, commit }: CroftEvent): string {
   const at = commit === undefined || !/^[0-9a-f]{40}/.test(commit) ? '' : ` (${commit.slice(0, 7)})`
   const line = `${new Date(atMs).toISOString()} ${type === 'Warning' ? 'warning ' : ''}${key ?? '-'} ${reason}: ${message}${at}`
@@ -48,7 +48,7 @@ export function eventJson(event: CroftEvent): unknown {
   }
 }
 
-/** One thing that was said once or many times. */
+/** An event, repeated or not. */
 interface FoldedEvent {
   /** The last time that it was said. */
   readonly event: CroftEvent
@@ -57,8 +57,8 @@ interface FoldedEvent {
 }
 
 /**
- * The same trouble told at every attempt hides everything else: it is one line, at its last place, with how often and
- * since when. What was done stays as it was told: each time it was done again.
+ * Folds repeated trouble into one line, at its last position, with the count and the first time: repeats would hide all
+ * else. Actions are not folded, because each was really done.
  */
 export function foldEvents(events: readonly CroftEvent[]): readonly FoldedEvent[] {
   const folded = new Map<string, FoldedEvent>()
@@ -66,7 +66,7 @@ export function foldEvents(events: readonly CroftEvent[]): readonly FoldedEvent[
     const { type, key, reason, message, commit } = event
     const same = type === 'Warning' ? JSON.stringify([key, reason, message, commit]) : String(index)
     const before = folded.get(same)
-    // Taken out first, so that it comes to stand where it was said last.
+    // Delete it first, so that it moves to the end.
     folded.delete(same)
     folded.set(same, { event, count: (before?.count ?? 0) + 1, firstMs: before?.firstMs ?? event.atMs })
   }

@@ -10,8 +10,8 @@ const DEPTH = 3
 const WIDTH = 100
 
 /**
- * What a kind is and which fields its spec has, read from the same schema that checks manifests. With a path
- * (`spec.upgrade`, or `upgrade`) the same of one field.
+ * Explains a kind and the fields of its spec, from the schema that checks manifests. With a path (`spec.upgrade`, or
+ * `upgrade`), one field.
  */
 export function renderExplanation(
   kind: ExplainedKind,

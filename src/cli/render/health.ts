@@ -9,7 +9,7 @@ import { showAge } from './duration.ts'
 import { foldEvents } from './events.ts'
 import { clean, type Style } from './text.ts'
 
-/** One thing that is not as it should be: what, since when, why, and what to do about it. */
+/** One problem: the object, since when, why, and what to do about it. */
 export interface HealthProblem {
   readonly key: string
   readonly what: string
@@ -55,7 +55,7 @@ const NEXT: Readonly<Partial<Record<Trouble['sort'], string>>> = {
   power: 'croft power',
 }
 
-/** What there is to tell of resources and clusters, by what was just seen and by what the last passes have met. Pure. */
+/** Returns the problems of resources and clusters, from this look and from the last passes. Pure. */
 export function troublesOf({ plan, records, events }: HealthInput): readonly HealthProblem[] {
   const recordOf = new Map(records.map((record) => [record.key, record]))
   const clusters = (plan.clusters ?? []).flatMap((look) =>
@@ -100,8 +100,8 @@ export function troublesOf({ plan, records, events }: HealthInput): readonly Hea
 }
 
 /**
- * What is kept of a cluster is what its last pass met. Where this look finds it well and with nothing to do, that is the
- * past: its records say so, and keep nothing of the failure.
+ * Removes a cluster's stored failure if this look finds it well with nothing to do: the record is from its last pass,
+ * and so outdated.
  */
 export function asSeenNow(
   records: readonly ResourceRecord[],
@@ -247,7 +247,7 @@ function sinceIn(record: ResourceRecord | undefined): { readonly sinceMs?: numbe
   return sinceMs === undefined ? {} : { sinceMs }
 }
 
-/** What the last attempts have met: the run of failures, or else the newest trouble that was told. */
+/** Returns the reasons of the last attempts: the run of failures, or else the newest reported trouble. */
 function reasons(record: ResourceRecord | undefined, events: readonly CroftEvent[]): readonly string[] {
   if (record === undefined) return []
   const { failure } = record

@@ -8,11 +8,11 @@ const MOST = 30
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const
 const PAINTS = { added: 'green', changed: 'yellow', removed: 'red' } as const
 
-/** What would come out of the templates of a chart: its objects, and their fields where they change. */
+/** Lists the objects that a chart would create, and their fields if they change. */
 export function chartLines(chart: ChartPreview | undefined, style: Style, view: PlanView): readonly string[] {
   if (chart === undefined) return []
   const { notRendered, objects, relabelled, unsteady } = chart
-  // That there is no Helm is said once, at the end of the plan.
+  // A missing Helm is reported once, at the end of the plan.
   if (notRendered !== undefined)
     return notRendered.why === 'no-helm' ? [] : [`its objects are not shown: ${clean(notRendered.message)}`]
   const lines = objects.flatMap((one) => objectLines(one, style))

@@ -13,7 +13,7 @@ const SYMBOL: Readonly<Record<NodeForecast['becomes'], string>> = {
 
 const PAINT = { nothing: 'dim', joins: 'green', leaves: 'red', changes: 'yellow', replaced: 'yellow' } as const
 
-/** A cluster as a person reads it in a plan: what becomes of each node, what is next, what stands in the way. */
+/** Renders a cluster in a plan: the future of each node, the next step, and the obstacles. */
 export function renderClusterPlan(look: ClusterPlan, style: Style): string {
   if (!clusterDiffers(look)) return ''
   const { declaration, decision } = look
@@ -25,7 +25,7 @@ export function renderClusterPlan(look: ClusterPlan, style: Style): string {
     ({ name, becomes, text, role }) =>
       `${style.paint(PAINT[becomes], SYMBOL[becomes].padEnd(3))} ${clean(name).padEnd(width)}  ${role}${text === '' ? '' : `  ${clean(text)}`}`,
   )
-  // What happens to machines stands above, step by step.
+  // Machines are listed above, step by step.
   const next = decision.steps
     .filter(({ verb }) => !verb.endsWith('-machine'))
     .map((step) => `next: ${clean(toldStep(step))}`)
@@ -42,7 +42,7 @@ export function renderClusterPlan(look: ClusterPlan, style: Style): string {
   return [head, ...body.filter((text) => text !== '').map((text) => `      ${text}`), ''].join('\n')
 }
 
-/** What the declared number of servers survives is no comfort while the majority of them is away. */
+/** Reports whether the majority is away: then the tolerance of the declared servers is irrelevant. */
 function isLost({ decision: { phase, holds } }: ClusterPlan): boolean {
   return phase === 'QuorumLost' || holds.some(({ guard }) => guard === 'quorum-unseen')
 }

@@ -27,7 +27,7 @@ export function planJson(plan: Plan, revision: string): unknown {
   }
 }
 
-/** Where each cluster is heading and what comes next; absent when none is declared. */
+/** Returns the target and the next steps of each cluster; nothing if none is declared. */
 function clustersOf(plan: Plan): object {
   if (plan.clusters === undefined) return {}
   return {
@@ -41,7 +41,7 @@ function clustersOf(plan: Plan): object {
   }
 }
 
-/** What is worth saying of single resources, also of those that are not listed; absent when there is nothing. */
+/** Returns remarks about single resources, unlisted ones too; nothing if there are none. */
 function remarksOf(plan: Plan): object {
   const remarks = plan.entries.flatMap(({ key, notes }) => (notes ?? []).map((message) => ({ key, message })))
   return remarks.length === 0 ? {} : { remarks }

@@ -7,12 +7,12 @@ import { chartSentence } from './plan-chart.ts'
 import { SENSITIVE } from './plan-summary.ts'
 import { cleanValue } from './text.ts'
 
-/** By this a comment is found again and renewed. */
+/** Marks our comment, to find and update it. */
 export const PLAN_MARK = '<!-- croft-plan -->'
 
 /**
- * What a pull request changes, as markdown: what would be done at its head and would not be done anyway at its base.
- * What waits to be done whether or not it is merged is counted and not listed.
+ * Renders the changes of a pull request as markdown: actions at its head that its base would not do anyway. Actions
+ * that happen with or without the merge are only counted.
  */
 export function planMarkdown(base: Plan, head: Plan, names: { readonly base: string; readonly head: string }): string {
   const before = new Map(base.entries.map((entry) => [entry.key, fingerprint(entry)]))
@@ -64,7 +64,7 @@ function said({ subject, text }: Disruption): string {
   return `${subject} ${text}`
 }
 
-/** What becomes of the nodes of a cluster, and what stands in its way, where the base does not say the same. */
+/** Returns the changes of a cluster's nodes, and its obstacles, where the base differs. */
 function clusterRows(look: ClusterPlan, base: Plan): readonly string[] {
   const before = base.clusters?.find(({ declaration }) => declaration.key === look.declaration.key)
   const known = new Set(before === undefined ? [] : clusterLines(before))
@@ -116,7 +116,7 @@ function row({ key, action, preview }: PlanEntry): string {
   return `| ${SIGN[action.do]} | \`${md(key)}\` | ${what} | ${md(why)} |`
 }
 
-/** What would come of a chart, in one cell: which of its objects, but not their fields. */
+/** Summarizes a chart in one cell: its objects without their fields. */
 function chartCell(chart: ChartPreview | undefined): string {
   if (chart === undefined) return ''
   if (chart.notRendered !== undefined)
@@ -142,7 +142,7 @@ function whatOf(doing: Doing): string {
     .join('<br>')
 }
 
-/** What is the same plan for a reader: ids that croft would choose may differ from one look to the next. */
+/** Identifies an action for comparison, without ids that croft chooses and that may differ between two looks. */
 function fingerprint({ action }: PlanEntry): string {
   return JSON.stringify(action, (name, value: unknown) =>
     name === 'steps' || name === 'lookAgainMs' ? undefined : value,

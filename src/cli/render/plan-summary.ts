@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from '../verb.ts'
 import { hasErrors } from './problems.ts'
 import { clean, cleanValue } from './text.ts'
 
-/** What a plan comes to, in numbers. */
+/** A plan in numbers. */
 export interface PlanSummary {
   readonly add: number
   readonly change: number
@@ -20,13 +20,13 @@ export interface PlanSummary {
   readonly unchanged: number
   /** The worst that is done to anything that runs. */
   readonly disruption: PlanDisruption['worst']
-  /** The same thing by thing. */
+  /** The disruptions of single things. */
   readonly disruptions: PlanDisruption['items']
 }
 
 /**
- * A replacement is one thing gone and one thing new, as in the tools people know. What is done after a wait for
- * something else in the same plan counts as what it is: `apply` does it too.
+ * Counts a plan. A replacement is one destroyed and one added, as in similar tools. An action that waits for another
+ * one of the same plan counts, because `apply` does it too.
  */
 export function summarise(plan: Plan): PlanSummary {
   const meant = plan.entries.map(({ action }) => (action.do === 'wait' ? (action.next ?? action) : action))
@@ -50,7 +50,7 @@ export function summarise(plan: Plan): PlanSummary {
   }
 }
 
-/** What waits for values, each once; what has no name yet counts with its instance. */
+/** Returns the keys that wait for values, without duplicates; an unnamed one counts by its instance. */
 export function waitingKeys({ waiting = [] }: Plan): ReadonlySet<string> {
   return new Set(waiting.map(({ key, instance }) => key ?? `${instance} (name not known yet)`))
 }
@@ -102,7 +102,7 @@ export function changeLine(change: Change): string {
   return `${clean(change.path)}: ${shownValue(shown, 'from')} → ${shownValue(shown, 'to')}`
 }
 
-/** A mark is a line of a dozen words: only those that differ say what happens. */
+/** Shortens a changed mark, a line of a dozen words, to the words that differ. */
 function markWords(from: unknown, to: unknown): Pick<Change, 'from' | 'to'> {
   if (typeof from !== 'string' || typeof to !== 'string') return { from, to }
   const [before, after] = [from.split(' '), to.split(' ')]

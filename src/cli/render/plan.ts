@@ -24,14 +24,14 @@ export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): strin
   )
 }
 
-/** What is made as soon as the world has said the values that go into it. */
+/** Renders a resource that is made as soon as its values are observed. */
 function renderWaiting(key: string, { waiting = [] }: Plan, style: Style): string {
   const own = waiting.filter((one) => (one.key ?? `${one.instance} (name not known yet)`) === key)
   const head = `${style.paint(['dim', 'bold'], `… ${clean(key)}`)}   of ${clean(own[0]?.instance ?? '')}`
   return [`  ${head}`, ...own.map((one) => `      waits: ${clean(showWaiting(one))}`), ''].join('\n')
 }
 
-/** What is worth saying of things that nothing is done about. */
+/** Renders remarks about things without an action. */
 function renderRemarks(plan: Plan, style: Style): readonly string[] {
   const lines = plan.entries.flatMap(({ key, action, notes }) =>
     action.do === 'nothing'
@@ -42,7 +42,7 @@ function renderRemarks(plan: Plan, style: Style): readonly string[] {
   return all.length === 0 ? [] : [`${all.join('\n')}\n`]
 }
 
-/** What is worth a block. A connection that cannot be seen has its note, and not one more line for each resource on it. */
+/** Returns the entries to show. An unreadable connection has a note, so its resources are skipped. */
 function shownEntries(plan: Plan): readonly PlanEntry[] {
   const noted = new Set(plan.notes.map((note) => note.connection))
   const unseen = ({ action, connection }: PlanEntry) =>
@@ -190,7 +190,7 @@ export function shownParams(step: Step): Readonly<Record<string, string>> {
 function renderNote(note: ConnectionNote, style: Style, { directory }: PlanView): string {
   const name = style.paint(['red', 'bold'], `Connection ${clean(note.connection)}: ${note.code}`)
   const head = note.origin === undefined ? name : `${name}   ${clean(showOrigin(note.origin))}`
-  // Why it cannot be seen is a question for the one command that tries it from the outside in.
+  // `croft doctor` finds out why it cannot be read.
   const unseen = note.code === 'refused' || note.code === 'unreachable'
   const next = unseen
     ? `run ${directory === undefined ? 'croft doctor' : `croft doctor ${clean(directory)}`} to see what is wrong and how to fix it; ${clean(note.allow)}`

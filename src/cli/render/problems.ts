@@ -20,7 +20,7 @@ export function renderProblems(problems: readonly Problem[], style: Style, below
   return text.join('\n') + more
 }
 
-/** One field can be wrong for each of a hundred machines that come from it: that is one thing to correct. */
+/** From this many machines with one wrong field on, the problem is shown once: there is one place to correct. */
 const HEAP = 4
 
 type Heap = [Problem, ...Problem[]]
@@ -64,7 +64,7 @@ function renderProblem(problem: Problem, style: Style, below: string): string {
   return `${lines.join('\n')}\n`
 }
 
-/** How many of these are not named by an error. */
+/** Counts the keys without an error. */
 export function countValid(keys: readonly string[], problems: readonly Problem[]): number {
   const wrong = new Set(problems.filter(({ severity }) => severity === 'error').map(({ object }) => object))
   return keys.filter((key) => !wrong.has(key)).length

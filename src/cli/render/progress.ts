@@ -9,7 +9,7 @@ import { clean, type Style } from './text.ts'
 
 export type ChangeInProgress = 'create' | 'update' | 'adopt' | 'replace' | 'delete'
 
-/** One resource that something happens to, from its first action until it is ready or gone. */
+/** One resource in progress, from its first action until it is Ready or gone. */
 export interface Tracked {
   readonly key: ResourceKey
   readonly work: ChangeInProgress
@@ -20,7 +20,7 @@ export interface Tracked {
   readonly message: string
   readonly endedMs?: number
   readonly failed?: boolean
-  /** Of a replacement: the old one is destroyed, whether or not the new one comes about. */
+  /** For a replacement: the old one is destroyed, even if the new one fails. */
   readonly gone?: true
 }
 
@@ -31,11 +31,11 @@ export interface Progress {
   readonly waiting: ReadonlyMap<ResourceKey, string>
   /** When a line was last shown, or a sign of life given. */
   readonly shownMs: number
-  /** Trouble that was told, of each resource: at the next attempt it is no news. */
+  /** Reported troubles by resource: not repeated at the next attempt. */
   readonly reported: ReadonlyMap<string, readonly string[]>
 }
 
-/** One thing worth telling. The same data becomes a line of text or a line of JSON. */
+/** One message, printed as a line of text or of JSON. */
 export interface ProgressLine {
   readonly atMs: number
   readonly key?: ResourceKey
@@ -55,7 +55,7 @@ export function beginProgress(nowMs: number): Progress {
   return { startedMs: nowMs, tracked: new Map(), waiting: new Map(), shownMs: nowMs, reported: new Map() }
 }
 
-/** What one pass adds to the story. Events are told as they are; a status is told only when no event has told it. */
+/** Adds one pass to the progress. Prints events as they are, and a status only if no event has said it. */
 export function advance(progress: Progress, report: PassReport, nowMs: number): ProgressStep {
   const tracked = new Map(progress.tracked)
   const actions = new Map(report.plan.entries.map((entry) => [entry.key, entry.action]))
@@ -89,7 +89,7 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
       action.do === 'wait' && !isOpen(tracked, key) ? [[key, action.message] as const] : [],
     ),
   ])
-  // Clusters are looked at before machines and tell their events after them.
+  // Clusters are observed before machines, so sort by time.
   const told = new Map(progress.reported)
   const news = lines.toSorted((a, b) => a.atMs - b.atMs).flatMap((line) => unsaid(line, told))
   const shownMs = news.length > 0 ? nowMs : progress.shownMs
@@ -100,13 +100,13 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
 function waitOfCluster({ declaration, decision }: ClusterPlan): readonly (readonly [ResourceKey, string])[] {
   const [wait] = decision.waits
   const [step] = decision.steps
-  // A drain is asked for again and again: what keeps the last pods is what people have to know.
+  // A drain is repeated until the last pods leave: show what keeps them.
   if (step?.verb === 'drain') return [[declaration.key, `waits for ${step.awaits}: ${step.reason}`]]
   if (wait === undefined || step !== undefined) return []
   return [[declaration.key, `waits for ${wait.awaits}`]]
 }
 
-/** None if the same was told of this resource before; shorter if most of it was. Notes what it tells. */
+/** Returns nothing for a repeated message, and a shorter line if most of it is repeated. Notes what it prints. */
 function unsaid(line: ProgressLine, told: Map<string, readonly string[]>): readonly ProgressLine[] {
   if (line.tone !== 'warning') return [line]
   const before = told.get(line.key ?? '') ?? []
@@ -116,7 +116,7 @@ function unsaid(line: ProgressLine, told: Map<string, readonly string[]>): reado
   return [repeated < LONG ? line : { ...line, short: `as above${line.message.slice(repeated)}` }]
 }
 
-/** How much of the beginning of a message the one before had: all of it, or as far as that one went. */
+/** Returns how much of the message repeats the one before: all of it, or up to where that one ended. */
 function repeatedLength(before: string, message: string): number {
   const at = before.lastIndexOf(message.slice(0, LONG))
   const tail = at < 0 ? '' : before.slice(at)
@@ -145,7 +145,7 @@ export function heartbeat(progress: Progress, nowMs: number): ProgressStep {
   return { progress: { ...progress, tracked, shownMs: lines.length > 0 ? nowMs : progress.shownMs }, lines }
 }
 
-/** Nothing is under way and not everything is there: a person must see what the run waits for. */
+/** Says what the run waits for if no action is under way. */
 function stillWaiting({ tracked, waiting }: Progress, nowMs: number): readonly ProgressLine[] {
   if ([...tracked.values()].some((one) => one.endedMs === undefined)) return []
   return [...waiting].slice(0, LIMITS.progressLinesShown).map(([key, message]) => {
@@ -154,7 +154,7 @@ function stillWaiting({ tracked, waiting }: Progress, nowMs: number): readonly P
   })
 }
 
-/** What happened in the end, by the first thing that was done to each: counted as the plan counts. */
+/** Counts the results as the plan counts, by the first action of each resource. */
 export function outcome(
   progress: Progress,
 ): Readonly<Record<ChangeInProgress | 'destroyed' | 'failed' | 'unfinished', number>> {
@@ -207,7 +207,7 @@ export function liveLines(progress: Progress, nowMs: number, style: Style): read
 }
 
 const STILL_TRYING = 'still trying; the trouble above has not changed'
-/** Where only old trouble comes again, a sign of life is wanted less often. */
+/** If only known trouble recurs, a sign of life is needed less often. */
 const QUIET = 6
 const LAST_WORDS: ReadonlySet<string> = new Set(['Ready', 'Stalled'])
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']

@@ -6,7 +6,7 @@ import { API_VERSION } from './plan-json.ts'
 import { type Column, renderTable } from './table.ts'
 import type { Style } from './text.ts'
 
-/** One line of `croft get`: what Git declares joined with what the store remembers. Either side may be missing. */
+/** One line of `croft get`: a declaration with its record. Either may be missing. */
 export interface ResourceRow {
   readonly key: ResourceKey
   readonly kind: string
@@ -17,7 +17,7 @@ export interface ResourceRow {
   readonly annotations?: Readonly<Record<string, string>>
   readonly spec?: unknown
   readonly origin?: Origin
-  /** Declared by this instance, with values that a look at the world gave: the files alone name no place. */
+  /** Declared by this instance with observed values: the files have no place for it. */
   readonly instance?: ResourceKey
   readonly record?: ResourceRecord
   /** A connection or a fact that others look up: nothing outside is kept for it. */

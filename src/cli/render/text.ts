@@ -9,7 +9,7 @@ export function clean(text: string, max: number = LIMITS.foreignTextLength): str
   return escapeControls(bounded(text, max))
 }
 
-/** As `clean`, but line breaks stay: for excerpts and descriptions that have several lines. */
+/** Cleans text like `clean`, but keeps line breaks: for excerpts and descriptions. */
 export function cleanLines(text: string, max: number = LIMITS.foreignTextLength): string {
   return bounded(text, max)
     .split(/\r?\n/)
@@ -30,10 +30,10 @@ function bounded(text: string, max: number): string {
   return `${text.slice(0, max).toWellFormed()}… (${text.length - max} more characters)`
 }
 
-// Whole sequences go first, so that `\x1b[31mred` reads `red` and not `\x1b[31mred`.
+// Remove whole sequences first, so that `\x1b[31mred` becomes `red` and not `\x1b[31mred`.
 const SEQUENCES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g
 
-// What is left of C0, DEL, C1, the line separators, and the marks that turn the direction of writing round.
+// The rest of C0, DEL, C1, the line separators, and the marks that reverse the direction of text.
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
 function escapeControls(text: string): string {
@@ -50,7 +50,7 @@ function escaped(character: string): string {
 
 export type Paint = 'red' | 'green' | 'yellow' | 'blue' | 'cyan' | 'gray' | 'bold' | 'dim'
 
-/** How text is decorated. Renderers take one and never ask the terminal themselves. */
+/** How text is decorated. Renderers get one and never query the terminal. */
 export interface Style {
   readonly colour: boolean
   paint(paint: Paint | readonly Paint[], text: string): string

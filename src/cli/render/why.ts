@@ -3,25 +3,25 @@ import type { CroftEvent, ResourceRecord } from '../../model/record.ts'
 import { foldEvents } from './events.ts'
 import { clean } from './text.ts'
 
-/** What is known of one resource and of how it came to be so. */
+/** The facts about one resource and its history. */
 export interface WhyFacts {
   readonly key: string
   readonly record: ResourceRecord | undefined
-  /** Of this resource, oldest first. */
+  /** Events of this resource, oldest first. */
   readonly events: readonly CroftEvent[]
-  /** Of the sources: which commit came into force when. */
+  /** Events of the sources: which commit was followed since when. */
   readonly revisions: readonly CroftEvent[]
   readonly origin?: string
   /** The instance of a composed API that it is a part of. */
   readonly composed?: ComposedBy
-  /** What its declaration says that it depends on. */
+  /** The declared dependencies. */
   readonly awaited?: readonly AwaitedDependency[]
 }
 
 export interface AwaitedDependency {
   readonly key: string
   readonly ready: boolean
-  /** Why it is not. */
+  /** The reason if it is not ready. */
   readonly message?: string
 }
 

@@ -14,7 +14,7 @@ import { siteOfEstate } from './site-of-estate.ts'
 /** A site for the simulator to copy, and the manifests that it comes from. */
 export interface LikedSite {
   readonly site: Site
-  /** How a file that the site names is shown. */
+  /** Returns the form in which to print a file of the site. */
   shown(file: string): string
   readonly manifests?: LikedManifests
 }

@@ -5,7 +5,7 @@ import type { Site, SiteDevice, SiteFile, SiteGuest, SitePart, SiteStorage } fro
 const GIB = 2 ** 30
 /** A host as most are, where the declarations do not need more. */
 const USUAL = { cpus: 16, memoryBytes: 64 * GIB, storageBytes: 500 * GIB }
-/** What only a storage of files can hold. */
+/** Content types that only file storages have. */
 const FILE_CONTENT = new Set(['iso', 'vztmpl', 'snippets', 'import', 'backup', 'files'])
 
 interface NotedHost {
@@ -65,7 +65,7 @@ export function createNotes(made: ReadonlySet<string>) {
   return {
     host,
     storage,
-    /** What declared guests want of a host, so that it is not too small for them. */
+    /** Adds a declared guest's needs, so that the simulated host is large enough. */
     load(name: string, memoryMb: number, cpus: number): void {
       const noted = hosts.get(name)
       if (noted === undefined) return
@@ -159,7 +159,7 @@ function storageOf([name, { from, content, hosts, everywhere, fields }]: readonl
   }
 }
 
-/** No manifest says what a storage is: what it is used for decides, and for disks the name that the installer gives. */
+/** Guesses a storage's type, which manifests do not state: by its content, or the installer's default names. */
 function typeFor(name: string, content: ReadonlySet<string>): string {
   if (name === 'local' || [...content].some((one) => FILE_CONTENT.has(one))) return 'dir'
   return name.includes('lvm') ? 'lvmthin' : 'zfspool'

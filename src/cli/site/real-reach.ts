@@ -2,8 +2,8 @@ import { type Origin, showOrigin } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 
 /**
- * What a copy of these declarations would still reach outside the simulator, and where it is written. A rehearsal that
- * touches one real computer is none. Pure.
+ * Returns what a copy of these declarations would still reach outside the simulator, with the places. A rehearsal must
+ * not touch any real computer. Pure.
  */
 export function realReach(estate: Estate, connection: string): readonly string[] {
   const reach: string[] = []

@@ -9,7 +9,7 @@ import { readDocuments } from '../../source/manifest.ts'
 import type { RunningSimulator } from '../runtime.ts'
 import { CliError } from '../verb.ts'
 
-/** What is set in the document at a place, by the path of the field. */
+/** Sets fields of the document at a place, by path. */
 interface DocumentEdit {
   readonly origin: Origin
   readonly set: readonly (readonly [path: readonly string[], value: unknown])[]
@@ -31,7 +31,7 @@ export function checkCopyPlace(from: string, to: string, shown: string): void {
 /** Copies the manifests to a new directory with its own state, with edits that point them to the simulator. */
 export function writeCopy(from: string, to: string, edits: readonly DocumentEdit[], extra: string | undefined): void {
   cpSync(from, to, { recursive: true, filter: (file) => path.basename(file) !== '.git' })
-  // From the last place to the first: an edit may change how many lines its document has.
+  // Apply edits from last to first: an edit may change the number of lines.
   for (const edit of edits.toSorted((a, b) => b.origin.line - a.origin.line)) {
     const file = path.join(to, edit.origin.file)
     writeFileSync(file, edited(readFileSync(file, 'utf8'), edit))
@@ -58,7 +58,7 @@ export function edited(text: string, { origin, set }: DocumentEdit): string {
   return `${text.slice(0, start)}${tree.toString({ directives: found.text.startsWith('---') })}${after}`
 }
 
-/** What has to differ in the copy: the way to Proxmox, and checksums of the K3s releases that the simulator invents. */
+/** Returns the edits of the copy: the Proxmox endpoint, and checksums of the simulator's K3s releases. */
 export function editsFor(
   estate: Estate,
   connection: Connection,

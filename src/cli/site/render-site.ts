@@ -1,7 +1,7 @@
 import type { Origin } from '../../model/declaration.ts'
 import type { Site } from '../../model/site.ts'
 
-/** One thing that a simulated site was given, and `file:line` of what names it. */
+/** One part of a simulated site, and `file:line` of the declaration that needs it. */
 export interface MadePart {
   readonly what: string
   readonly name: string
@@ -33,7 +33,7 @@ export function partsOfSite(site: Site, shown: (file: string) => string): readon
   ]
 }
 
-/** The same as a table for a person. */
+/** Renders the parts as a table. */
 export function renderParts(parts: readonly MadePart[]): readonly string[] {
   const [what, name] = [width(parts, 'what'), width(parts, 'name')]
   return parts.map((one) => `  ${one.what.padEnd(what)}  ${one.name.padEnd(name)}  ${one.from ?? 'every installation'}`)

@@ -147,7 +147,7 @@ function siteOf({ hosts, pools = [] }: SiteDocument, from: (path: SitePath) => S
         from(['hosts', index, 'name']),
       ),
     ),
-    // No installation is without it.
+    // All installations have it.
     storages: [...(storages.has('local') ? [] : [{ name: 'local', type: 'dir' }]), ...storages.values()],
     pools: pools.map((pool, index) => part(pool, ['pools', index])),
     guests,

@@ -12,7 +12,7 @@ metadata: {name: default}
 spec: {endpoint: https://192.168.4.175:8006, token: {env: T}}
 `
 
-/** What the site of these manifests has, one line each: `host pve1 <- a.yaml:1`. */
+/** Returns the parts of these manifests' site, one line each: `host pve1 <- a.yaml:1`. */
 function madeOf(manifests: string): readonly string[] {
   const revision = readTexts({ 'proxmox.yaml': PROXMOX, 'a.yaml': manifests })
   const estate = link(revision, { findKind })

@@ -40,12 +40,12 @@ export function siteOfEstate(
   return notes.site([...guests.values()].map((guest) => withDisk(guest, notes)))
 }
 
-/** It is there already: a person asked croft to take it over, or only to look at it. */
+/** Reports whether the resource exists already: declared to be adopted, or only observed. */
 function isThere({ policy }: Resource): boolean {
   return policy.adopt !== undefined || policy.manage === 'observe'
 }
 
-/** What the declarations make themselves, by sort, host and name: it must not be there before them. */
+/** Returns what the declarations create, by sort, host and name: the site must not have it before. */
 function madeHere(resources: readonly Resource[]): ReadonlySet<string> {
   const made = new Set<string>()
   for (const resource of resources) {
@@ -130,7 +130,7 @@ function fileIn({ file }: { readonly file: string }): string {
   return file
 }
 
-/** By what the fields say: settings of many kinds name hosts, bridges, storages and devices in the same words. */
+/** Notes a setting by its fields: many kinds use the same names for hosts, bridges, storages and devices. */
 function noteSetting(notes: Notes, { definition, id, host, fields }: SettingSpec, origin: Origin): void {
   const hosts = textsIn(fields.hosts)
   for (const one of [host, typeof fields.host === 'string' ? fields.host : undefined, ...hosts])

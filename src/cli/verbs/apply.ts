@@ -50,7 +50,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
       return false
     }))
   const read = named ? await runtime.load(real) : found
-  // Its own file can be the one too many for a directory: then nothing more is read, and that has to be said.
+  // A named file may exceed the directory's limits: then the directory was not read, so report its problems.
   if (named && hasErrors(read.estate.problems) && !hasErrors(found.estate.problems))
     await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const inGit = { ...read, estate: asKnown(read, await store.it.records(), (text) => note(runtime, text)) }
@@ -111,7 +111,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const code = applyExit(meant, declared)
   runtime.out.write(applyEnd(meant, { progress, code, style, directory, declared, clusters: plan.clusters ?? [] }))
   await keepEscrow(runtime, { directory: real, state: file }, loaded.estate)
-  // Nothing was seen, so nothing was done, and what is remembered of the resources is not what is asked for now.
+  // The connection could not be read and nothing changed: older records do not answer for this run.
   if (settled.effects === 0 && blindExit(settled.last.plan) !== undefined) return code
   const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive && only?.has(row.key) !== false)
   const view = { wide: false, headers: true, qualified: true, nowMs: runtime.clock.now() }
@@ -128,7 +128,7 @@ function declaredKeys({ resources }: Estate, only: ReadonlySet<ResourceKey> | un
 const IN_THE_MIDDLE =
   'Interrupted. Calls that were sent finish on their own, nothing else is started; run croft apply again to continue.'
 
-/** How long the plan says that its rollouts take: a patient upgrade is not late. */
+/** Returns the planned duration of the rollouts, so that a slow upgrade is not reported as late. */
 function expectedMs(plan: Plan): number {
   return disruptionOf(plan).items.reduce((sum, { minutes }) => sum + minutes * 60_000, 0)
 }

@@ -8,7 +8,7 @@ import type { Runtime } from '../runtime.ts'
 import { resolveKey } from '../select.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 
-/** What can be asked, as the API calls it. */
+/** Wishes by their name in the API. */
 const WISHES: Readonly<Record<string, string>> = {
   reconcile: 'reconcile',
   suspend: 'suspend',
@@ -57,7 +57,7 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
   return EXIT.ok
 }
 
-/** Who is signed in on the page, from where and since when; an id is good for ending its session and nothing else. */
+/** Lists sessions of the page: user, address and start. Their ids can only end them. */
 async function listSessions(runtime: Runtime, options: Options): Promise<ExitCode> {
   const { sessions } = await ask(runtime, options, '/api/sessions', 'read,admin')
   const open = (Array.isArray(sessions) ? sessions : []) as readonly Partial<Record<string, unknown>>[]
@@ -102,7 +102,7 @@ async function ask(runtime: Runtime, options: Options, place: string, scopes: st
   })
   const found = (await answer.json().catch(() => ({}))) as Answer
   const message = said(found.message ?? `it answered ${answer.status}`)
-  // Without a token the controller takes us for a browser, and answers what it would answer to one.
+  // Without a token, the controller answers as to a browser.
   const stranger = token === '' && place === '/api/sessions'
   if (answer.status === 401 || answer.status === 403 || stranger) {
     const why = token === '' ? 'croft ask needs a token.' : message

@@ -18,7 +18,7 @@ import { CliError, type Options, UsageError, type Verb } from '../verb.ts'
 
 const MIB = 1024 * 1024
 
-/** What is free, what is promised, and how much more would fit. Looks only. */
+/** Shows free and committed capacity, and how much more would fit. Read-only. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)

@@ -129,7 +129,7 @@ const recover: ClusterCommand = async (runtime, { cluster, estate, directory, st
   }
   await using store = closing(await openState(runtime, state))
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
-  // Only the ways into its nodes: a whole look would need the record that is missing.
+  // Open only the nodes' shells: a whole look would need the missing record.
   const surroundings = await opened.it.surroundings()
   const problem = await opened.it.operator.recover(server, surroundings, runtime.signal)
   if (problem !== undefined)

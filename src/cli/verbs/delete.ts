@@ -19,8 +19,8 @@ import { CliError, EXIT, type ExitCode, type Options, signalCode, type Verb } fr
 import { noteOperation } from './machine/find.ts'
 
 /**
- * Deletes the thing of a resource that Git no longer declares: one that was left behind by its policy or held by a
- * guard. It is an approval given here and now; the same planner, guards, journal and engine do the rest.
+ * Deletes the resource that Git no longer declares: one kept by its policy or held by a guard. The command is the
+ * approval; the usual planner, guards, journal and engine do the rest.
  */
 export const run: Verb = async (runtime, [kind = '', name], options) => {
   const deadlineMs = timeoutOf(options.timeout)

@@ -70,7 +70,7 @@ export async function leastRoles(
   return roles
 }
 
-/** Drivers know no directory; a command that a reader copies names the one that was asked about. */
+/** Adds the directory to printed commands: drivers do not know it. */
 function atPlace(checks: readonly Check[], directory: string): readonly Check[] {
   if (directory === '.') return checks
   const placed = (line: string) => line.replace(/^croft doctor --role/, `croft doctor ${shellWord(directory)} --role`)
@@ -102,7 +102,7 @@ async function examineClusters(
   return examinations
 }
 
-/** Where croft runs programs through the agent: nodes of clusters, and machines that a check asks something of. */
+/** Returns the machines in which croft runs programs through the agent: nodes of clusters, and targets of checks. */
 function enteredMachines({ clusters = [], checks = new Map(), resources }: Estate): ReadonlySet<ResourceKey> {
   const nodes = clusters.flatMap(({ spec }) => [...spec.servers, ...spec.agents])
   const asked = new Set([...checks.values()].map(({ probe }) => (probe.ask === 'command' ? probe.on : undefined)))
@@ -123,7 +123,7 @@ async function print(runtime: Runtime, { output }: Options, data: unknown, text:
   if (!(await writeData(runtime, output, data))) runtime.out.write(text())
 }
 
-/** What was found about one machine of a cluster. */
+/** Findings about one machine of a cluster. */
 interface ExaminedNode {
   readonly node: string
   readonly checks: readonly Check[]

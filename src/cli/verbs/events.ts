@@ -49,7 +49,7 @@ async function keyOf(runtime: Runtime, store: Store, real: string, resource: str
   return resolveKey(kinds, [...new Set([...recorded, ...keys])], resource, undefined)
 }
 
-/** Who asked for what, oldest first. */
+/** Lists requests and their authors, oldest first. */
 async function showAudit(
   runtime: Runtime,
   store: Store,

@@ -11,7 +11,7 @@ import type { Runtime } from '../runtime.ts'
 import { parseSelection, type Selection } from '../select.ts'
 import { CliError, EXIT, type ExitCode, type Options, type Verb } from '../verb.ts'
 
-/** What is declared, as croft understands it: real field names, one document each, in the order of their keys. */
+/** Prints the declarations as croft understands them: canonical field names, one document each, sorted by key. */
 export const run: Verb = async (runtime, [kind, name], options) => {
   if (kind === 'argocd' || kind === 'flux') return exportSkeleton(runtime, kind, name, options)
   const selection = parseSelection(await runtime.kinds(), kind, name, undefined)

@@ -17,7 +17,7 @@ export const run: Verb = async (runtime, words, options) => {
     const lines: string[] = []
     await show({ ...runtime, out: { ...runtime.out, write: (text) => lines.push(text) } }, words, options)
     const text = lines.join('')
-    // Once the whole table, then the rows that are not as they were: what follows can be read line by line.
+    // Print the whole table once, then only changed rows, for reading line by line.
     const known = new Set(before.split('\n').map(withoutAge))
     runtime.out.write(
       before === ''
@@ -36,7 +36,7 @@ export const run: Verb = async (runtime, words, options) => {
 
 const WATCH_MS = 2000
 
-/** Time goes by for all of them; that alone is no news. */
+/** Ignore the age: its change alone is no news. */
 function withoutAge(line: string): string {
   return line.replace(/\s+\S+\s*$/, '')
 }
@@ -53,7 +53,7 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
   await using store = await existingState(runtime, real, options)
   const records = await store.it.records()
   const all = rowsOf(loaded, records)
-  // Without a kind, connections and facts would only fill the table: nothing happens to them.
+  // Without a kind, hide connections and facts: they have no state.
   const chosen = selection.kind !== undefined || selection.name !== undefined
   const rows = all.filter((row) => (chosen || !row.passive) && matches(row, selection))
   if (rows.length === 0) {

@@ -24,8 +24,8 @@ import type { Runtime } from '../runtime.ts'
 import { EXIT, type ExitCode, type Options, type Verb } from '../verb.ts'
 
 /**
- * One look at everything: connections, manifests, clusters, resources, drift, checks. What is wrong is told with since
- * when, why, and what to do. Exit 0 only when all of it is well.
+ * Checks everything once: connections, manifests, clusters, resources, drift, checks. Prints each problem with since
+ * when, why, and what to do. Exits with 0 only if all is well.
  */
 export const run: Verb = async (runtime, words, options) => {
   if (options.watch !== true) return look(runtime, words, options)
@@ -62,7 +62,7 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
     record.conditions.some((one) => one.type === 'Ready' && one.status !== 'True'),
   )
   const pending = plan.entries.filter(({ action }) => action.do !== 'nothing')
-  // Nothing was read from these: that no connection failed is no proof that one works.
+  // These were not read, so the absence of errors does not prove that they work.
   const unseen = new Set(
     (plan.clusters ?? []).flatMap(({ declaration, observed }) =>
       observed.requests.hold?.guard === 'not-seen' ? [`cluster/${declaration.name}`] : [],
@@ -138,10 +138,10 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
   return healthy ? EXIT.ok : EXIT.failed
 }
 
-/** Of more things in trouble than a person reads, the events are not asked for. */
+/** Beyond this number of troubled things, events are not read. */
 const LOOKED_INTO = 50
 
-/** Of more resources that a manifest with an error may declare, the rest is counted. */
+/** Beyond this number of undecided resources, the rest is counted. */
 const NAMED = 5
 
 /** Connections and checks have lines of their own. */
@@ -159,7 +159,7 @@ function ofReadable(estate: Estate, plan: Plan): { readonly judgeable: Plan; rea
   return { judgeable: { ...plan, entries }, undecided }
 }
 
-/** One look, as the controller would show it. */
+/** Returns the view of one look, as the controller would show it. */
 function seenNow(
   estate: Estate,
   plan: Plan,
@@ -174,13 +174,13 @@ function seenNow(
 
 /** Things that are off on request, and the rest to judge. */
 interface Resting {
-  /** One line for each Power that is off. */
+  /** One line per Power that is off. */
   readonly lines: readonly string[]
   readonly connections: ReadonlySet<string>
   /** The plan and the records without what rests. */
   readonly plan: Plan
   readonly records: readonly ResourceRecord[]
-  /** Is this asked of something that rests? */
+  /** Reports whether a probe targets a thing that is off. */
   readonly isAskedOf: (probe: HealthCheckSpec['probe']) => boolean
 }
 

@@ -68,10 +68,10 @@ async function fromFiles(runtime: Runtime, format: FormatFacts, place: string, o
 
 /** Each thing is named, however many there are. */
 const WHOLE = Number.POSITIVE_INFINITY
-/** From this many on, things with the same reason stand in one line. */
+/** From this number on, things with the same reason share one line. */
 const MANY_ALIKE = 5
 
-/** What has one reason together, where the first of it stood; what several files hold under one name once, with how often. */
+/** Groups items by reason, at the place of the first; equal names of several files become one with a count. */
 function joined(items: readonly NotCarried[]): readonly NotCarried[] {
   const byReason = Map.groupBy(items, ({ why }) => why)
   const lines = [...byReason].map(([why, all]) => {

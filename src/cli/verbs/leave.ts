@@ -26,8 +26,8 @@ const YEAR_MS = 365 * 24 * 3_600_000
 const IMPORTS = 'import.tf'
 
 /**
- * Croft's way out of one thing, a cluster or the whole estate: its marks, gates and programs go, everything else stays as
- * it is and runs on. Without --yes it only shows what it would do.
+ * Releases one thing, a cluster or the whole estate: removes croft's marks, gates and programs; all else stays and
+ * keeps running. Without --yes it only shows the steps.
  */
 export const run: Verb = async (runtime, [first, second], options) => {
   const asked = placeOf(runtime, first, second, options, await runtime.kinds())
@@ -104,7 +104,7 @@ async function scopeAsked(runtime: Runtime, estate: Estate, store: Store, { word
   return scopeOf(estate, resolveKey(await runtime.kinds(), [...new Set(known)], word, undefined))
 }
 
-/** Where CA and tokens go, which is no place that could be committed. */
+/** Returns the place for CAs and tokens, which must be outside all work trees. */
 function handOverPlace({ cwd }: Runtime, real: string, { to }: Options): string | undefined {
   if (typeof to !== 'string') return undefined
   const place = path.resolve(cwd, to)

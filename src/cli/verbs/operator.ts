@@ -78,7 +78,7 @@ export const run: Verb = async (runtime, _args, options) => {
     await operation.run(signal)
   } catch (error) {
     if (error instanceof NameTaken) throw new CliError(`${error.message}.`)
-    // What waited for the API when the end came has nothing more to say.
+    // After the end, ignore errors of calls that still waited for the API.
     if (!runtime.signal.aborted) throw error
   } finally {
     over.abort()

@@ -68,7 +68,7 @@ export interface PodRow {
   readonly node: string
 }
 
-/** One pod, in the words that kubectl uses. */
+/** Returns one pod in kubectl's terms. */
 export function rowOf(pod: Foreign): PodRow {
   const containers = containersOf(pod)
   const main = containers.filter(({ init }) => !init)

@@ -191,7 +191,7 @@ function changeRequests(
   return changeStoredRequests(store, `power-orders/${power}`, NO_POWER_REQUESTS, change)
 }
 
-/** One hold for each person, the newest; what is over is forgotten. */
+/** Returns the holds with a person's newest one; drops expired ones. */
 function held(requests: PowerRequests, hold: PersonHold): PowerRequests {
   const others = requests.holds.filter(({ by, untilMs }) => by !== hold.by && untilMs > hold.sinceMs)
   return { ...requests, holds: [...others, hold] }
@@ -203,8 +203,8 @@ function released(requests: PowerRequests, whose: string | undefined): PowerRequ
 }
 
 /**
- * No controller is at work on this database, so it is done here, and only this: nothing else in Git is applied. What is
- * told is what the events tell.
+ * Switches here, because no controller works on this database. It applies only this, nothing else in Git. Prints the
+ * events.
  */
 async function switchHere(
   runtime: Runtime,

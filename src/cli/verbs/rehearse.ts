@@ -43,7 +43,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   return rehearsal.outcome === 'settled' ? EXIT.ok : EXIT.failed
 }
 
-/** How the declared clusters are now: a rehearsal begins there. Planning writes nothing. */
+/** Observes the declared clusters, where a rehearsal starts. Planning writes nothing. */
 async function observeClusters(
   runtime: Runtime,
   store: Store,

@@ -131,7 +131,7 @@ async function lockOrStop(runtime: Runtime, file: string, wait: boolean): Promis
   }
 }
 
-/** What happens, one line each: the journal of the system keeps it. */
+/** Prints events, one line each, for the system's journal. */
 function narrate(runtime: Runtime, controller: RunningController, json: boolean): void {
   controller.subscribe((_view, events) => {
     const lines = events.map((event) => (json ? JSON.stringify(eventJson(event)) : eventLine(event)))

@@ -76,7 +76,7 @@ export const run: Verb = async (runtime, words, options) => {
   return await report.end(cluster.name)
 }
 
-/** What would touch nodes that run. The commands that do it have their own safeguards. */
+/** Steps that would disrupt running nodes. The commands for them have their own safeguards. */
 const NEVER_TRIED = [
   ['restart, upgrade, changed flags', 'they take a server down; croft plan shows them before croft apply does them'],
   [
@@ -141,7 +141,7 @@ function reportTo(runtime: Runtime, { output }: Options) {
   }
   return {
     add,
-    /** A step that fails in an unforeseen way fails alone. */
+    /** An unexpected error fails only its step. */
     async time(step: string, deed: () => Promise<SelfTestResult>): Promise<SelfTestResult> {
       const startedMs = runtime.clock.now()
       try {

@@ -22,7 +22,7 @@ const simulator: RunningSimulator = {
   close: async () => {},
 }
 
-/** What `croft sim` prints before it serves. */
+/** Returns the output of `croft sim` before it serves. */
 async function printed(isTty: boolean): Promise<string> {
   const parts: string[] = []
   const out = { write: (part: string) => void parts.push(part), isTty, columns: 80 }

@@ -101,7 +101,7 @@ function inWords(
 
 const WRITTEN = '# Written by croft sim.\n'
 
-/** What a directory of manifests needs to be about this simulator, and for a shell what croft needs to reach it. */
+/** Writes the connection manifest for this simulator, and a shell file with the environment that croft needs. */
 function writeConnection(directory: string, simulator: RunningSimulator): void {
   const { endpoint, fingerprint } = simulator
   const manifest = path.join(directory, 'proxmox.yaml')
@@ -129,7 +129,7 @@ function environmentOf({ token, proxy, announcement }: RunningSimulator, variabl
     [variable]: token,
     ...(clock === undefined ? {} : { CROFT_SIM_CLOCK: clock }),
     ...(proxy === undefined ? {} : proxyEnvironment(proxy)),
-    // Its releases are made up, so a cluster there names their checksums.
+    // The simulator's K3s releases are invented, so a cluster names their checksums.
     ...(k3s === undefined ? {} : { SIM_CHECKSUMS: `{${checksums.join(', ')}}` }),
   }
 }

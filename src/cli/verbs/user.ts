@@ -11,7 +11,7 @@ import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
 import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 
-/** Who may change things on the page: `set`, `list`, `totp`, `invite`, `keys`, `sign-out`, `remove`. */
+/** Manages the users of the page: `set`, `list`, `totp`, `invite`, `keys`, `sign-out`, `remove`. */
 export const run: Verb = async (runtime, [what, name], options) => {
   const file = (options.file as string | undefined) ?? credentialFiles(runtime.env).users
   const users = usersFile(path.resolve(runtime.cwd, file))

@@ -65,14 +65,14 @@ export const run: Verb = async (runtime, [place = '.'], { output }) => {
   return EXIT.failed
 }
 
-/** One manifest among others: it is read with its directory, so that what it refers to is found. */
+/** Reports whether the argument is one manifest. It is read with its directory, so that its references resolve. */
 function manifestAt(file: string): string | undefined {
   if (!/\.(?:ya?ml|json)$/.test(file) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined
   const text = readFileSync(file, 'utf8')
   return /^\s*"?apiVersion"?\s*:/m.test(text) && /^\s*"?kind"?\s*:/m.test(text) ? file : undefined
 }
 
-/** What is said of one file. */
+/** Keeps the problems of one file. */
 function onlyOf(loaded: LoadedEstate, file: string): LoadedEstate {
   const problems = loaded.estate.problems.filter(({ origin }) => origin.file === file)
   const declarations = loaded.declarations.filter(({ origin }) => origin.file === file)

@@ -51,7 +51,7 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
   return code
 }
 
-/** What it says that it depends on, and how far that is. */
+/** Returns its declared dependencies, with their progress. */
 function awaitedBy(
   key: ResourceKey,
   { resources, clusters = [] }: Estate,

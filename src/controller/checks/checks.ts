@@ -48,7 +48,7 @@ export function createChecks(clock: Clock, ask: AskCheck, { atOnce = false } = {
         if (signal.aborted) return
         one.dueMs = clock.monotonicMs() + one.spec.everyMs
         one.bad = answer.passed === 'no' ? one.bad + 1 : 0
-        // Not yet often enough in a row: what stood before stands.
+        // Below the number of failures in a row: keep the old result.
         const early = !atOnce && answer.passed === 'no' && one.bad < one.spec.failures
         const passed = early ? (one.view?.passed ?? 'unknown') : answer.passed
         if (passed !== one.view?.passed) changed = true

@@ -15,7 +15,7 @@ const schema = z.object({
   of: z.record(z.string(), z.object({ print: z.string(), again: z.string().optional() })),
 })
 
-/** What is remembered of the secrets behind the references of each resource: keyed hashes, and no length. */
+/** Stored hashes of the secrets that each resource refers to: keyed, without their length. */
 export type SecretPrints = z.output<typeof schema>
 
 export function readPrints(text: string | undefined): SecretPrints | undefined {

@@ -177,7 +177,7 @@ test('a restore is told from its first step on, also of steps that nobody looked
   assert.deepEqual(told, [
     's1, snapshot 0 3, stop 3 5, stopped 5 6, configure 6 7, restore 7 12, start 12 15',
     's2, stop 5 6, stopped 6 15, delete data 15 16, rejoin 16 NaN',
-    // No step is about it: it is as it is seen.
+    // Without a step, a node is shown as observed.
     's3',
   ])
   assert.equal(steps(moment), 's1 -, s2 rejoin, s3 stopped')

@@ -29,7 +29,7 @@ interface MomentTrack extends Omit<CourseTrack, 'bars'> {
   readonly bars?: readonly CourseBar[]
 }
 
-/** What is done to a cluster or by a Power at one moment, and on which of its nodes. */
+/** The running change of a cluster or a Power at one moment, with the affected nodes. */
 export interface Moment {
   readonly key: ResourceKey
   readonly atMs: number
@@ -114,8 +114,8 @@ const RUNS_AFTER: Readonly<Partial<Record<OperationVerb, boolean>>> = {
 }
 
 /**
- * What an operation did to a node, step by step. None for a node that no step stops or starts: that one is as it is
- * seen. Pure.
+ * Returns the bars of an operation on a node, step by step. Undefined for a node that no step stops or starts: it is
+ * shown as observed. Pure.
  */
 function barsByOperation(operation: OperationAt, name: string): readonly CourseBar[] | undefined {
   const steps: readonly OperationStepAt[] = [...(operation.before ?? []), operation]
@@ -139,7 +139,7 @@ function barsByOperation(operation: OperationAt, name: string): readonly CourseB
 
 const STOPPED: NodeActivity = { step: 'stopped', sort: 'off', says: 'K3s does not run' }
 
-/** What is under way on a cluster, by the pass that looked at it. Pure. */
+/** Returns the running change of a cluster, from its last look. Pure. */
 export function clusterMoment(look: ClusterPlan, atMs: number): Moment {
   const { declaration, observed } = look
   const servers = new Set(declaration.spec.servers.map(({ name }) => name))
@@ -164,7 +164,7 @@ export function clusterMoment(look: ClusterPlan, atMs: number): Moment {
 
 const CHANGES = { purpose: 'change', title: 'Node changes' } as const
 
-/** A cluster that stood and does not answer: its nodes wait to be seen, and that is no change of them. */
+/** Reports whether a formed cluster does not answer: its unknown nodes are no change then. */
 function isBlind({ decision, observed }: ClusterPlan): boolean {
   if (observed.requests.hold !== undefined || decision.steps.length > 0) return false
   return decision.phase === 'Unknown' || decision.phase === 'QuorumLost'
@@ -189,7 +189,7 @@ function aboutCluster(look: ClusterPlan, tracks: Moment['tracks'], atMs: number)
   return decision.phase === 'Forming' ? { ...CHANGES, title: 'Forming the cluster' } : CHANGES
 }
 
-/** How a node is, and not what is done to it. */
+/** States of a node, as opposed to actions on it. */
 const STANDS: ReadonlySet<string> = new Set(['off', 'not ready', 'no answer'])
 const QUIET = [...STANDS, 'snapshot', 'soak']
 
@@ -210,7 +210,7 @@ function doingOn({ decision, observed }: ClusterPlan, node: ObservedNode): NodeA
   return wait === undefined ? undefined : { step: 'wait', sort: 'wait', says }
 }
 
-/** It runs another release yet, or is being given this one. */
+/** Reports whether a node runs another release, or is being upgraded to this one. */
 function isUpgraded(node: ObservedNode, version: string): boolean {
   return typeof node.kube === 'object' && (node.kube.version !== version || node.kube.work?.purpose === 'upgrade')
 }
@@ -271,7 +271,7 @@ const GOING: Readonly<Partial<Record<PowerPlan['decision']['phase'], Moment['abo
   PoweringOn: { purpose: 'power-on', title: 'Power on' },
 }
 
-/** What is under way by a Power, with the votes of its cluster. Pure. */
+/** Returns the running change of a Power, with the votes of its cluster. Pure. */
 export function powerMoment(look: PowerPlan, cluster: ClusterPlan | undefined, atMs: number): Moment {
   const { declaration, decision, observed } = look
   const nodes = observed.cluster?.nodes ?? []

@@ -27,7 +27,7 @@ export function withMoment(courses: readonly Course[], moment: Moment): readonly
   return bounded([grown(fresh, moment, atMs), ...before])
 }
 
-/** Does what is done now belong to it? An upgrade in which a node is replaced is one course, not three. */
+/** Reports whether current work belongs to the last course: an upgrade that replaces a node is one course. */
 function goesOn(last: Course, about: NonNullable<Moment['about']>, atMs: number): boolean {
   if (last.over && atMs - last.seenMs > LIMITS.coursePauseMs) return false
   if (last.purpose === about.purpose && last.title === about.title) return true
@@ -85,7 +85,7 @@ function grown(course: Course, moment: Moment, atMs: number): Course {
   }
 }
 
-/** What is told exactly takes the place of what was seen in the same time. */
+/** Replaces observed bars by the exact ones of the same time. */
 function told({ bars }: CourseTrack, fromMs: number, exact: readonly CourseBar[]): readonly CourseBar[] {
   const before = bars.filter((bar) => bar.fromMs < fromMs)
   const ended = before.map((bar) => ({ ...bar, toMs: Math.min(bar.toMs ?? fromMs, fromMs) }))
@@ -167,7 +167,7 @@ const stored = z.array(
   }),
 )
 
-/** What the store kept; none where it is damaged: a picture is no reason to stop. */
+/** Returns the stored courses; none if they are damaged, because history must not stop a controller. */
 export function readCourses(text: string | undefined): readonly Course[] {
   const read = stored.safeParse(text === undefined ? [] : jsonIn(text))
   return read.success ? read.data : []

@@ -16,13 +16,13 @@ interface Reading {
   readonly value: number | undefined
 }
 
-/** What a pass has seen: no call is made for a graph. */
+/** Observations of a pass: no extra call is made for graphs. */
 export interface GaugeInput {
   readonly surveys: readonly Survey[]
   readonly clusters: readonly ClusterPlan[]
 }
 
-/** How full and how busy hosts, storages and nodes were, and the etcd of clusters, as means of quarter hours. */
+/** Records usage of hosts, storages and nodes, and the etcd of clusters, as means of quarter hours. */
 export interface GaugeBook {
   readonly book: DayBook
   note(seen: GaugeInput, atMs: number): void
@@ -53,7 +53,7 @@ export function createGaugeBook(): GaugeBook {
         open.set(name, { slot, sum: now.sum + value, count: now.count + 1 })
         page[slot % perDay] = quantityCode((now.sum + value) / (now.count + 1))
       }
-      // Of what is gone nothing is summed up any more.
+      // Drop open means of subjects that are gone.
       if (open.size > LIMITS.gaugeSubjects) for (const [name, one] of open) if (one.slot < slot - 1) open.delete(name)
     },
     gauges(nowMs, slots) {

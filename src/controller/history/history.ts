@@ -12,13 +12,13 @@ import { createHealthBook } from './health-book.ts'
 
 /** Remembers over days how everything was. Kept in the store by day; what is older makes room. */
 export interface KeptHistory extends Past {
-  /** How it is now, from now on. Call it with every look. */
+  /** Records the state from now on. Call it with every look. */
   note(view: EstateView, seen: HistoryInput | undefined): Promise<void>
   /** Writes down what is not written yet. */
   save(): Promise<void>
 }
 
-/** What a pass has seen: no call is made for the history. */
+/** Observations of a pass: no extra call is made for history. */
 export interface HistoryInput extends GaugeInput {
   readonly powers?: readonly PowerPlan[]
 }

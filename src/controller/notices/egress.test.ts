@@ -35,7 +35,7 @@ spec: {cluster: home, ${spec}}
 `
 const url = (where: string) => `url: {url: "http://127.0.0.1:${port()}${where}", sha256: ${'a'.repeat(64)}}`
 
-/** What a source with this grant is told about its manifests. */
+/** Returns the problems that a source with this grant gets about its manifests. */
 async function toldOf(manifests: string, grant: object | undefined): Promise<string> {
   const directory = mkdtempSync(path.join(tmpdir(), 'croft-egress-'))
   roots.push(directory)

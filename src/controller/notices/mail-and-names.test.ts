@@ -70,7 +70,7 @@ test('a name is asked for at the server that the check names, and its answer is 
   const asked: string[] = []
   const server = createSocket('udp4')
   server.on('message', (message, from) => {
-    // One question: its name is labels, each with its length before it.
+    // One question: its name is a list of labels, each after its length.
     const labels: string[] = []
     let at = 12
     while ((message[at] ?? 0) > 0) {

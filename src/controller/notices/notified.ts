@@ -4,7 +4,7 @@ import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { Message, TroubleSort } from '../../model/notification.ts'
 import type { Trouble } from '../../model/trouble.ts'
 
-/** What one receiver has been told of one trouble. All of them together are also its outbox. */
+/** The state of one trouble for one receiver. All of them together are also its outbox. */
 export interface NotifiedTrouble {
   readonly id: string
   readonly sort: TroubleSort
@@ -15,16 +15,16 @@ export interface NotifiedTrouble {
   readonly notified: boolean
   /** The notice of this trouble, until the receiver takes it. */
   readonly waiting?: { readonly text: string; readonly atMs: number }
-  /** Since when it is over. Its end is told if it stays so. */
+  /** Time since which it is over. Its end is told if it stays so. */
   readonly goneMs?: number
 }
 
 export interface NoticeRules {
   /** Empty: everything. */
   readonly about: readonly TroubleSort[]
-  /** How long a trouble lasts before it is told, and stays away before its end is. */
+  /** How long a trouble must last before it is told, and be over before its end is. */
   readonly afterMs: number
-  /** So many troubles are followed at once. */
+  /** Maximum number of troubles. */
   readonly most: number
   /** Reports whether an absent trouble is over. If not, its state is unknown. */
   isOver(trouble: NotifiedTrouble): boolean
@@ -98,7 +98,7 @@ function bounded(all: readonly NotifiedTrouble[], most: number): readonly Notifi
   return all.toSorted((a, b) => order(a) - order(b)).slice(0, most)
 }
 
-/** What is known once the receiver has taken a message. Pure. */
+/** Returns the state after the receiver has accepted a message. Pure. */
 export function taken(all: readonly NotifiedTrouble[], { id, resolved }: Message): readonly NotifiedTrouble[] {
   if (resolved) return all.filter((one) => one.id !== id)
   return all.map(({ waiting, ...one }) =>

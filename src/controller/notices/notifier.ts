@@ -17,11 +17,11 @@ export interface Notifier {
   look(view: EstateView, revision: Revision): Promise<void>
   /** When there is something to tell next, by the clock that never jumps. */
   dueMs(): number
-  /** How often a receiver could not be reached. */
+  /** Number of failed deliveries. */
   failures(): number
 }
 
-/** What a notifier keeps over restarts: each receiver's troubles and notices. */
+/** A notifier's state across restarts: each receiver's troubles and notices. */
 export interface NotifierMemory {
   readonly remembered: string | undefined
   /** Durable when it resolves. */
@@ -78,7 +78,7 @@ export function createNotifier({ clock, random, outbox, memory, warn }: Notifier
         one.unsent = to.notice === undefined ? 0 : messages.length
         one.dueMs = dueMs
         await save()
-        // What croft knows nothing of yet is neither up nor down.
+        // Before the first pass, the state is unknown: push neither up nor down.
         if (view.pass !== undefined || troubles.length > 0) await push(name, one)
         await deliver(name, one, messages, untilMs)
       }
@@ -139,7 +139,7 @@ export function createNotifier({ clock, random, outbox, memory, warn }: Notifier
       if (!(await attempt(name, one, () => send(notice(message), outbox)))) return
       one.notified = taken(one.notified, message)
       one.unsent--
-      // Its end may be due already.
+      // The end may be due at once.
       one.dueMs = nowMs()
       await save()
     }

@@ -4,7 +4,7 @@ import type { ClusterView, EstateView, SourceView } from '../../model/estate-vie
 import { asBoxes } from '../../model/one-box.ts'
 import type { Trouble } from '../../model/trouble.ts'
 
-/** What croft shows, and the HealthChecks that are declared. */
+/** The view, and the declared HealthChecks. */
 export interface TroubleFacts {
   readonly view: EstateView
   readonly checks: ReadonlySet<string>

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { MailServer, Outgoing } from '../../model/notification.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 
-/** One HTTP request on its way out, and the mail that goes another way. Injected: tests bring their own. */
+/** Sends HTTP requests and mail. Injected: tests bring their own. */
 export interface Outbox {
   post(request: {
     readonly url: string

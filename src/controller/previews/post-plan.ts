@@ -39,7 +39,7 @@ async function findOurs(
     const mine = comments.find((one) => typeof one.body === 'string' && one.body.startsWith(mark) && isOurs(one, me))
     if (mine !== undefined) return numberOf(mine.id)
     const first = numberOf(comments[0]?.id)
-    // Some forges know no pages here and say everything each time.
+    // Some forges ignore paging here and return everything each time.
     if (comments.length < PAGE || first === before) return undefined
     before = first
   }

@@ -19,7 +19,7 @@ export function withKnownWays(
   const strange = new Set(strangeClusters.map(({ name }) => `cluster/${name}`))
   const connections = wanted.connections.filter((connection) => {
     if (strange.has(connection.name)) return false
-    // What a cluster's API is called follows from its declaration; who answers there must show its CA.
+    // A cluster's API name follows from its declaration, and its server must present the cluster's CA.
     if (connection.cluster !== undefined) return true
     return inForce.connections.some((one) => sameWay(one, connection))
   })
@@ -37,7 +37,7 @@ export function withKnownWays(
       resources: wanted.resources.filter(({ connection }) => known.has(connection)),
       ...(keptClusters.length === 0 ? {} : { clusters: keptClusters }),
       ...(powers.length === 0 ? {} : { powers }),
-      // What is left out is not gone.
+      // Skipped connections are not removed ones.
       incomplete: wanted.incomplete || connections.length < wanted.connections.length,
     },
     left: [

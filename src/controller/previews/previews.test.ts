@@ -47,7 +47,7 @@ function repository(name: string) {
   return { directory, git, commit }
 }
 
-/** What each forge says of its requests, and what it does with comments. */
+/** Imitates each forge: its pull requests, and its handling of comments. */
 function fakeForge(forge: PreviewedSource['forge']) {
   const comments: { id: number; body: string; user: { login: string }; author: { username: string } }[] = []
   const us = { user: { login: 'croft' }, author: { username: 'croft' } }

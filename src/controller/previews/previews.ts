@@ -31,10 +31,10 @@ export interface PreviewedSource extends ForgeRepository {
   readonly allowLocal?: boolean
 }
 
-/** What stands before anything of a pull request. */
+/** The current state, without any pull request. */
 export interface PreviewState {
   readonly inForce: readonly InForce[]
-  /** As Git declares it, without anything that was added meanwhile. */
+  /** The estate as Git declares it, without additions of this turn. */
   readonly estate: Estate
 }
 
@@ -43,7 +43,7 @@ export interface Previews {
   look(state: PreviewState, signal: AbortSignal): Promise<readonly NewEvent[]>
   /** Something happened at the forge. */
   poke(source: string): void
-  /** By the clock that never jumps. */
+  /** On the monotonic clock. */
   dueMs(): number
 }
 
@@ -51,7 +51,7 @@ export interface PreviewDeps {
   readonly clock: Clock
   readonly sources: readonly PreviewedSource[]
   readonly send: Send
-  /** Who reads what is in a request: anybody can open one. */
+  /** Reads the content of a pull request, which is untrusted: anyone can open one. */
   readonly reader?: SourceReader
   resolveSecret(reference: SecretReference): Promise<Secret>
   link(revision: Revision): Steps<Estate>
@@ -60,7 +60,7 @@ export interface PreviewDeps {
   /** The comment, beginning with the mark by which it is found again. */
   render(base: Plan, head: Plan, names: { readonly base: string; readonly head: string }): string
   readonly mark: string
-  /** Which heads have been planned, over restarts. */
+  /** Planned heads, kept across restarts. */
   remember(): Promise<string | undefined>
   keep(remembered: string): Promise<void>
 }

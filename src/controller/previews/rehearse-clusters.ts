@@ -17,8 +17,8 @@ function runningVersions({ clusters = [] }: Estate, looks: readonly ClusterPlan[
 }
 
 /**
- * What a twin is brought to before a rehearsal: clusters that stand, with the version that they have now. Undefined:
- * none does. `keys` are theirs; nothing that is remembered of them holds in the twin. Pure.
+ * Returns the estate that a twin starts from: the formed clusters in their present version. Undefined if there are
+ * none. `keys` are theirs; their records do not apply in the twin. Pure.
  */
 export function firstAct(
   estate: Estate,

@@ -15,7 +15,7 @@ export interface Twin {
   voters?(): readonly { readonly node: string; readonly up: boolean }[]
 }
 
-/** What came of performing a plan on a twin. */
+/** The result of performing a plan on a twin. */
 export interface Rehearsed {
   readonly outcome: 'settled' | 'deadline' | 'aborted'
   readonly tookMs: number

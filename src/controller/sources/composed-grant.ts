@@ -4,7 +4,7 @@ import { writtenSecrets } from '../../model/secret.ts'
 import { outsideGrant } from '../../plan/grants.ts'
 import type { MadeDeclaration } from '../../source/compose/in-cluster.ts'
 
-/** What is composed for an instance and may not be named where the instance stands: it is not made in the first place. Pure. */
+/** Returns why a composed object is outside the grant of its instance's namespace: then it is not made. Pure. */
 export function composedOutsideGrant(
   { kind, key, name, spec, policy }: MadeDeclaration,
   grant: Grant | undefined,

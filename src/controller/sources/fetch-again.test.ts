@@ -135,7 +135,7 @@ const CHARTED = {
 const costly = async () => {
   throw new TooCostly('reading apps takes longer than 60 s')
 }
-/** What of a source that is looked at first can end in a throw. */
+/** Ways in which the first look at a source can throw. */
 const THROWS: readonly (readonly [string, Partial<OpenSources>, RegExp, number])[] = [
   [
     'a kustomization is too costly to build',

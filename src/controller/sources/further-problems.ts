@@ -9,8 +9,8 @@ import type { Revision } from '../../source/git/revision.ts'
 const FOLLOWS = new Set(['member-refused', 'failed'])
 
 /**
- * What would be said next, once what is said now is mended: everything is linked once more as if what was refused had
- * no mistakes. Nothing of it enters the estate but the problems.
+ * Returns the problems that would appear after correcting the present ones: links again as if refused objects were
+ * right. Only the problems enter the estate.
  */
 export function furtherProblems(revision: Revision, linked: Estate): readonly Problem[] {
   const doubtful = new Map<string, Doubtful>()

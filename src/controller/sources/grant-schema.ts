@@ -15,10 +15,10 @@ const entries = named.default([])
 const amount = z.int().min(0).max(1_000_000)
 const vmid = z.int().min(100).max(999_999_999)
 
-/** What a source may name. Strict: a list whose name is mistyped would grant less, or more, than was meant. */
+/** The grant of a source. Strict: a mistyped list would grant less, or more, than intended. */
 export const grantSchema = z.strictObject({
   kinds: z.array(z.enum(GRANTABLE as [string, ...string[]])).min(1),
-  /** What its objects may be called; by default the name of the source, a dash and more. */
+  /** Allowed names of its objects. Default: the source's name, a dash and more. */
   names: named.optional(),
   connections: entries,
   hosts: entries,

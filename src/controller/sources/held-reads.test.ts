@@ -20,7 +20,7 @@ import { createMemoryStore } from '../../store/memory.ts'
 import { linkRevision } from './link-revision.ts'
 import { mergeRevisions } from './merge.ts'
 
-/* What a source takes from objects of clusters is held to its grant, by the name that stands there when it is filled in. */
+/* The objects of clusters that a source reads are limited by its grant, under the names as filled in. */
 
 const SRC = path.join(import.meta.dirname, '../..')
 

@@ -9,12 +9,12 @@ import type { KnownObjects } from '../../model/waiting.ts'
 import { link, linking } from '../../plan/link.ts'
 import type { Revision } from '../../source/git/revision.ts'
 
-/** What a revision declares, linked, with the history that can be asked for what it no longer does. */
+/** Links a revision, with access to the history of removed declarations. */
 export function linkRevision(revision: Revision): Estate {
   return atOnce(linkingRevision(revision))
 }
 
-/** The same, in steps. */
+/** Links a revision in steps. */
 export function* linkingRevision(revision: Revision): Steps<Estate> {
   const linked = yield* linking(revision, { findKind, problemAt: revision.problemAt })
   const { logs = [], settle } = revision
@@ -127,7 +127,7 @@ function declaredIn(revision: Revision): ReadonlyMap<ResourceKey, Policy> {
   ])
 }
 
-/** Commits in which the name of the thing came or went. What a part is called need not stand anywhere: then any. */
+/** Returns commits that add or remove the resource's name; any commit for a part, whose name may be in no text. */
 async function candidates(
   key: ResourceKey,
   { mentioning }: Log['log'],

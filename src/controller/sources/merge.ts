@@ -14,7 +14,7 @@ import { changedRevision, type DeclaringSource, type Revision } from '../../sour
 export interface InForce {
   readonly source: string
   readonly revision: Revision
-  /** What the source is held to. Absent: it may do everything. */
+  /** The source's grant. Absent: unlimited. */
   readonly grant?: Grant
 }
 
@@ -27,12 +27,12 @@ export function mergeRevisions(given: readonly InForce[]): Revision {
   return atOnce(merging(given))
 }
 
-/** The same, one declaration at a step. */
+/** Merges in steps, one declaration each. */
 export function* merging(given: readonly InForce[]): Steps<Revision> {
   const only = given[0]
   if (only !== undefined && given.length === 1 && only.grant === undefined)
     return changedRevision(only.revision, (one) => ({ ...one, place: placeOf(only) }))
-  // Those who may do everything come first: where it matters who was there before, it was they.
+  // Sort sources without a grant first: they own a name that others claim too.
   const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
   const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
   const problems: Problem[] = []
@@ -214,7 +214,7 @@ async function readFrom(parts: readonly InForce[], file: string): Promise<string
   )
 }
 
-/** Without a name it must be in one source alone. */
+/** Reads a file without a source prefix: it must be in exactly one source. */
 async function readAnywhere(parts: readonly InForce[], file: string): Promise<string | undefined> {
   const found: { readonly source: string; readonly text: string }[] = []
   for (const { source, revision } of parts) {
@@ -228,7 +228,7 @@ async function readAnywhere(parts: readonly InForce[], file: string): Promise<st
   return found[0]?.text
 }
 
-/** What a source cannot read is not gone: of a source that is held to a grant only what could be its own. */
+/** Returns a source's unreadable keys, which are not removed; with a grant, only those that could be its own. */
 function brokenOf({ revision, grant }: InForce, owner: ReadonlyMap<ResourceKey, unknown>): readonly ResourceKey[] {
   if (grant === undefined) return revision.unreadable
   return revision.unreadable.filter((key) => mayDeclare(key, grant) && !owner.has(key))

@@ -35,11 +35,11 @@ export interface OpenSources {
   readonly data: string
   readonly cwd: string
   resolveSecret(reference: SecretReference): Promise<Secret>
-  /** Who reads what others wrote, one for each source. */
+  /** Makes a reader of untrusted files, one per source. */
   reader?(): SourceReader
-  /** Of a controller, which answers others while it reads. */
+  /** For a controller, which serves other requests while it reads. */
   readonly clock?: Clock
-  /** Has Helm render charts for clusters that have no controller for them. */
+  /** Renders charts with Helm, for clusters without a controller for them. */
   chart?: NonNullable<Fetching['chart']>
 }
 
@@ -196,7 +196,7 @@ export function previewedSources(configs: readonly SourceConfig[], deps: OpenSou
   })
 }
 
-/** Where the mirror of a source is kept. Another address is another mirror: histories must not be mixed. */
+/** Returns a source's mirror directory. Another URL gets another mirror, so that histories do not mix. */
 export function mirrorOf(data: string, { name, url = '' }: Pick<SourceConfig, 'name' | 'url'>): string {
   return path.join(data, 'sources', `${name}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}.git`)
 }
@@ -219,7 +219,7 @@ function signersOf(signers: NonNullable<SourceConfig['signers']>): NonNullable<F
   return 'ssh' in signers ? { allowedSigners: signers.ssh } : { gnupgHome: signers.gpg }
 }
 
-/** How git reaches the remote. Secrets go through a private file: not its arguments, not its environment. */
+/** Returns how git reaches the remote. Secrets go through a private file, not through arguments or the environment. */
 export function accessOf(config: SourceConfig, deps: OpenSources): NonNullable<FollowOptions['access']> {
   const { token, user, ssh, url = '', name, ca } = config
   if (ssh !== undefined) {

@@ -69,7 +69,7 @@ test('[S-36] each number of a quota is counted over the source, and the excess i
   for (const [quota, fit, message] of cases) {
     const estate = estateOf({ 'a.yaml': many(3, FIXED) }, grantWith(quota))
     assert.equal(own(estate).length, fit, JSON.stringify(quota))
-    // What exceeds it is not gone: nothing of it may be deleted.
+    // Objects over the quota are not removed: nothing may be deleted because of them.
     assert.equal(estate.unreadable.length, 3 - fit)
     assert.equal(estate.quotas?.[0]?.exceeded, fit < 3)
     if (message === '') assert.deepEqual(told(estate), [])
@@ -183,7 +183,7 @@ test('[S-36] a whole run: the excess is not made, what exists stays, and what is
           remote: 'm',
           ref: 'main',
           pollMs: 1_000,
-          // Its good parts count although others are wrong: the harder case.
+          // With `keepGoing`, the harder case.
           keepGoing: true,
           grant: grantWith({ machines: 2 }),
           open: () => inMemory(() => guest),
@@ -200,7 +200,7 @@ test('[S-36] a whole run: the excess is not made, what exists stays, and what is
   const settled = () => harness.controller.seen()?.report.settled === true
   try {
     await harness.until(() => names().length === 2 && settled())
-    // One more that comes first in the order of files must not take the place of one that exists.
+    // A new machine that sorts first must not displace an existing one.
     guest = commit(machines([wanted('lab-a'), wanted('lab-b'), wanted('lab-c')]))
     await harness.until(() => harness.controller.view().problems.some(({ code }) => code === 'over-quota'))
     await harness.pass(120_000)

@@ -61,7 +61,7 @@ const sealed = Object.fromEntries(
 
 type Form = 'fields' | 'text' | 'class'
 const owner = fc.constantFrom(...OWNERS)
-/** Paths under which a file may lie, and words by which it may be asked for. */
+/** Paths of a file, and names to ask for it. */
 const path = fc.constantFrom(
   'secrets.yaml',
   'users.yaml',
@@ -83,7 +83,7 @@ const reference = fc.oneof(
 const copies = fc.dictionary(path, fc.tuple(owner, fc.constantFrom('file', 'secret')), { maxKeys: 4 })
 const tenant = fc.record({
   copies,
-  /** As fields, as text that is read only when the machine is made, or by a class of the administrator. */
+  /** In fields, in text that is read only when the machine is made, or in a class of the administrator. */
   references: fc.array(fc.tuple(reference, fc.constantFrom<Form>('fields', 'text', 'class')), {
     minLength: 1,
     maxLength: 4,
@@ -190,9 +190,9 @@ test('[S-47] no secret of one source is ever in what is made for another, nor in
         if (found === undefined) throw new Error('there is none')
         return found
       }
-      // What is told: no problem, no error, nothing of any secret, whosoever it is.
+      // All output: no problem or error contains any secret, of any owner.
       const lacking = await missingSecrets(estate, resolve)
-      // What plans, records, exports and bundles are made of, the page, what is asked of it, notices and metrics.
+      // The sources of plans, records, exports and bundles, of the page, its answers, notices and metrics.
       const view: EstateView = {
         ...atOnce(viewOf({ sources: [], estate, drifts: [], checks: [] })),
         version: 1,

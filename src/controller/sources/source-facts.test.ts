@@ -8,10 +8,10 @@ const revisionOf = (id: string) => ({ id, declarations: [], problems: [] }) as u
 const away = { reason: 'unreachable', message: 'no answer' } as const
 const rewound = { reason: 'rewound', message: 'an older history', commit: 'old' } as const
 
-/** What may happen to a source, and what an onlooker knows of it then. */
+/** Events of a source, and the state that an observer expects then. */
 interface Onlooker {
   readonly inForce: string | undefined
-  /** What is wrong with the newest commit that was reached. */
+  /** The problem of the newest commit that was reached. */
   readonly wrong: string | undefined
   readonly isAway: boolean
   readonly isAsked: boolean

@@ -3,7 +3,7 @@ import type { CommitFacts } from '../../source/git/commit-facts.ts'
 import type { Followed, RepositoryProblem } from '../../source/git/repository.ts'
 import type { Revision } from '../../source/git/revision.ts'
 
-/** What is known of one source, as plain data. Each cause of trouble has its own place: none hides another. */
+/** The state of one source, as plain data. Each cause of trouble has its own field, so that none hides another. */
 export interface SourceFacts {
   /** The current one. */
   revision?: Revision
@@ -12,14 +12,14 @@ export interface SourceFacts {
   waiting?: {
     readonly revision: Revision
     readonly facts?: CommitFacts
-    /** Nothing is wrong with it: it waits for a person. */
+    /** Valid: it waits for a person. */
     readonly whole?: boolean
   }
   /** Why the newest commit is not followed. A look that fails to reach the source keeps it. */
   trouble?: RepositoryProblem
-  /** Why the last look did not reach the source. */
+  /** Why the last look failed to reach the source. */
   away?: RepositoryProblem
-  /** How many looks were asked for, and how many of them had been when the last one began. */
+  /** Number of requested looks, and how many of them preceded the start of the last look. */
   readonly wanted: number
   readonly answered: number
 }
@@ -84,7 +84,7 @@ function looked(before: SourceFacts, saw: Followed): SourceFacts {
 
 function withProblem(before: SourceFacts, problem: RepositoryProblem): SourceFacts {
   if (problem.reason === 'unreachable') return { ...before, away: problem }
-  // What waited is older than what cannot be followed now.
+  // The waiting commit is older than the refused one: drop it.
   const { waiting: _waiting, ...rest } = before
   return { ...rest, trouble: problem }
 }
@@ -94,7 +94,7 @@ function placed({ reason, message, commit, problems }: RepositoryProblem): Pick<
   return reason === 'unreachable' ? { away: problem } : { trouble: problem }
 }
 
-/** Reports whether a look was asked for since the last one began: a push that was told of meanwhile may not be in it. Pure. */
+/** Reports whether a look was requested after the last one started: that look may have missed a push. Pure. */
 export function isWanted({ wanted, answered }: SourceFacts): boolean {
   return wanted > answered
 }

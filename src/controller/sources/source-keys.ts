@@ -1,7 +1,7 @@
 import { SopsFailed } from '../../source/secrets/sops.ts'
 import type { AgeIdentities } from '../../source/secrets/sops-file.ts'
 
-/** What matters of a source here. */
+/** The parts of a source that matter here. */
 export interface KeyHolder {
   readonly name: string
   /** File with the source's age keys. */
@@ -39,7 +39,7 @@ export function createSourceKeys(
   }
   return async (file) => {
     const [only] = sources
-    // One source that may do everything is read as it is: its files have no name of a source before them.
+    // A single source without a grant has no prefix in its paths.
     const alone = only !== undefined && sources.length === 1 && only.grant === undefined
     const source = alone ? only : sources.find(({ name }) => file.startsWith(`${name}:`))
     if (source === undefined) return files.common()

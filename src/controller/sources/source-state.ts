@@ -17,11 +17,11 @@ export interface Source {
   readonly remote: string
   readonly ref: string
   readonly pollMs: number
-  /** What its objects may name. Absent: everything. */
+  /** Names that its objects may use. Absent: all. */
   readonly grant?: Grant
   /** The good parts of a revision count although others are wrong; then nothing is ever deleted by it. */
   readonly keepGoing?: boolean
-  /** What is new comes into force when a person approves its plan. */
+  /** A new revision is followed when a person approves its plan. */
   readonly manual?: boolean
   /** Objects are independent: a wrong one is refused by name and does not affect the others. */
   readonly alone?: boolean
@@ -34,14 +34,14 @@ export interface Source {
   }): RepositoryFollower
 }
 
-/** A source, what is known of it, and when it is looked at next. */
+/** A source, its state, and the time of its next look. */
 export interface SourceState extends SourceFacts {
   readonly source: Source
   readonly followed: RepositoryFollower
-  /** What would be done if what waits came into force. */
+  /** The plan of the waiting revision. */
   plan?: WaitingPlan
   lookedMs?: number
-  /** By the clock that never jumps. */
+  /** On the monotonic clock. */
   dueMs: number
 }
 
@@ -56,11 +56,11 @@ export function note(state: SourceState, happening: SourceHappening): void {
 /** The plan of a commit that waits for a person. */
 export interface WaitingPlan {
   readonly commit: string
-  /** What it is approved by. Absent: it could not be made. */
+  /** The hash by which it is approved. Absent: there is no plan. */
   readonly hash?: string
-  /** One line. */
+  /** In one line. */
   readonly summary: string
-  /** As `croft plan` prints it. */
+  /** In the form of `croft plan`. */
   readonly text: string
   readonly rows?: readonly WaitingRow[]
   readonly sinceMs: number
@@ -71,7 +71,7 @@ export type PollResult =
   | { readonly was: 'new' }
   | { readonly was: 'trouble'; readonly message: string; readonly again: boolean }
 
-/** A look that fails is trouble of this source alone: the others are looked at, and this one again when it is due. */
+/** Looks at one source. A failure is trouble of this source alone: the others go on, and it is retried when due. */
 async function seenOf({ followed }: SourceState, signal: AbortSignal): Promise<Followed> {
   try {
     return await followed.look(signal)
@@ -96,7 +96,7 @@ export async function lookAt(state: SourceState, clock: Clock, signal: AbortSign
   return { was: seen.is }
 }
 
-/** From now on this is what the source declares. */
+/** Follows this revision from now on. */
 export function putInForce(state: SourceState, revision: Revision): void {
   note(state, { is: 'accepted', revision })
   delete state.plan

@@ -18,7 +18,7 @@ const never = new AbortController().signal
 const errorsIn = async (parts: readonly InForce[]) =>
   linkRevision(mergeRevisions(parts)).problems.filter(({ severity }) => severity === 'error')
 
-/** One source whose remote can be pushed to and can go away. */
+/** Makes one source with a remote that accepts pushes and can become unreachable. */
 async function oneSource(
   given: { readonly pollMs?: number; readonly manual?: boolean; readonly slowMs?: number; readonly store?: Store } = {},
 ) {
@@ -41,7 +41,7 @@ async function oneSource(
     mayReturnTo = options.mayReturnTo
     return follower
   }
-  /** As when something has come that could not be fetched: the commit is new once more. */
+  /** As when a missing fetch arrives: the commit becomes new again. */
   const readAgain = () => {
     inner = inMemory(() => remote)
   }

@@ -33,7 +33,7 @@ export interface Sources {
   allowReturn(name: string): void
   /** The plan of a commit that waited is approved: it comes into force with the next look. */
   approve(name: string, commit: string): void
-  /** By the clock that never jumps. */
+  /** On the monotonic clock. */
   dueMs(): number
 }
 
@@ -52,7 +52,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
   const mayReturn = new Set<string>()
   const approved = new Set<string>()
   const begunAt = new Map<string, string>()
-  /** How often something that waited was allowed to go on, without anything new at a source, and how many were seen to. */
+  /** Number of consents given without a new commit, and number of those handled. */
   let allowed = 0
   let enforced = 0
   let commits = readCommits(await store.getValue(COMMITS))
@@ -69,7 +69,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     }),
   )
 
-  /** What is new of a source is remembered before anything is done about it. */
+  /** Store the new commit before acting on it. */
   const inForce = async ({ source: { name }, facts }: SourceState, commit: string): Promise<void> => {
     if (facts !== undefined && commits[0]?.commit !== facts.commit) {
       commits = withCommit(commits, name, facts, clock.now())

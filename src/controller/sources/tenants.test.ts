@@ -43,7 +43,7 @@ function estateOf(texts: Readonly<Record<string, string>>, admin = ADMIN): Estat
   return link(revision, { findKind, problemAt: revision.problemAt })
 }
 
-/** What becomes of a deletion of this thing. */
+/** Returns what happens when this resource is deleted. */
 function deletionOf(key: string, estate: Estate): string {
   const action = { do: 'delete', externalId: '1', host: 'a', steps: [], reason: 'no longer declared' } as const
   const entry = { key, uid: 'u', connection: 'default', type: 'vm', action, host: 'a' } as const
@@ -96,7 +96,7 @@ test('[S-37] a source that was never read holds what its grant lets it name', ()
   assert.equal(deletionOf('EnvironmentVM/db', held), 'delete')
   assert.equal(deletionOf('EnvironmentVM/lab-web', held), 'hold')
   assert.equal(deletionOf('EnvironmentVM/db', withUnread(estate, [{ source }])), 'hold')
-  // Also in what the estate becomes by values that come to light.
+  // The same in an estate with observed values.
   const later = { waiting: [], reads: [], stamp: '', settle: () => estate }
   const settled = withUnread({ ...estate, later }, [{ source }]).later?.settle(new Map())
   assert.equal(settled && deletionOf('EnvironmentVM/db', settled), 'hold')

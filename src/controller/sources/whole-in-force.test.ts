@@ -27,7 +27,7 @@ test('[D-05] one wrong object in a commit keeps the last good one in force: show
   await settled(harness)
   const good = harness.controller.view().sources[0]?.commit
   harness.writes.length = 0
-  // The same commit changes another machine, which is written well.
+  // The commit also changes another, valid machine.
   const files = filesOf(THREE.map((one) => ({ ...one, memory: 4096 })))
   harness.push(broken(files), 'b'.repeat(40))
   await harness.until(() => harness.controller.view().sources[0]?.trouble !== undefined)

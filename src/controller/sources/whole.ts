@@ -3,16 +3,16 @@ import type { InForce } from './merge.ts'
 
 /** A revision that was read and is not followed yet. */
 export interface RevisionCandidate extends InForce {
-  /** Its good parts count although others are wrong. */
+  /** Valid objects count although others have errors. */
   readonly keepGoing: boolean
   /** Objects are independent: an error in one does not affect the others. */
   readonly alone?: boolean
 }
 
 export interface Whole {
-  /** What comes into force. What is not whole declares less than its author meant: nothing may be deleted by it. */
+  /** The revisions to follow. A partial one declares less than intended: nothing may be deleted because of it. */
   readonly accepted: readonly InForce[]
-  /** What is wrong with those that do not, by source. */
+  /** Problems of the others, by source. */
   readonly refused: ReadonlyMap<string, readonly Problem[]>
 }
 
@@ -45,7 +45,7 @@ export async function wholeOnly(
     if (errors.length === 0) return { accepted: left.map(plain), refused }
     const before = await errorsBefore()
     const known = new Set(before.map(identity))
-    /** Nothing whole is there that could stay. */
+    /** Reports whether the source has no whole revision to stay with. */
     const hasNoBetter = (source: string) => !inForce.some((one) => one.source === source) || before.some(isOf(source))
     const elsewhere = errors.filter(
       (problem) =>

@@ -18,7 +18,7 @@ export interface GitServer {
   close(): Promise<void>
 }
 
-/** What keeps one from being started here; undefined: nothing. */
+/** Returns why it cannot start here; undefined if it can. */
 export function gitServerMissing(): string | undefined {
   return existsSync(BACKEND) || process.env.CI !== undefined ? undefined : `${BACKEND} is missing`
 }

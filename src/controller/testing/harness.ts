@@ -27,7 +27,7 @@ export interface Harness {
   readonly store: Store
   readonly disk: MemoryDisk
   readonly controller: RunningController
-  /** Its methods may be replaced, to watch them. */
+  /** Its methods may be replaced to observe calls. */
   readonly engine: { -readonly [K in keyof Engine]: Engine[K] }
   readonly heard: CroftEvent[]
   /** Calls that changed something, with the moment. */
@@ -35,7 +35,7 @@ export interface Harness {
   /** Reads and writes since the last call of this. */
   calls(): number
   push(files: Readonly<Record<string, string>>, commit?: string): void
-  /** Is it at work? Not after something that it must not go on after. */
+  /** Reports whether the controller runs. False after an error that must stop it. */
   alive(): boolean
   /** Lets virtual time pass. */
   pass(ms: number): Promise<void>
@@ -57,9 +57,9 @@ export interface HarnessOptions {
   readonly seed?: number
   readonly wrap?: (store: Store) => Store
   readonly driver?: Driver
-  /** How wrong the wall clock of the controller's computer is. */
+  /** Error of the wall clock on the controller's computer. */
   readonly wallOffMs?: () => number
-  /** The same world, in which an earlier controller has worked. */
+  /** An existing world, in which an earlier controller has worked. */
   readonly on?: Pick<Harness, 'clock' | 'datacentre'>
 }
 

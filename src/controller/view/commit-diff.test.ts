@@ -31,7 +31,7 @@ test('no secret leaves it, wherever it stands', () => {
   const canary = 'hunter2-canary'
   const cases: readonly ChangedFile[] = [
     { path: 'a.yaml', before: 'kind: VM\npassword: old\n', after: `kind: VM\npassword: ${canary}\ncpu: 1\n` },
-    // Only a line inside the secret differs: by itself nothing says that it is one.
+    // Only a line inside the secret differs, which does not look like one.
     { path: 'b.yaml', before: 'token: |\n  one\n  two\n', after: `token: |\n  one\n  ${canary}\n` },
     {
       path: 'c.yaml',

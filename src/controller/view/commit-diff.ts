@@ -7,12 +7,12 @@ import { maskManifest } from '../../model/masked/masked-manifest.ts'
 import type { SourceState } from '../sources/source-state.ts'
 import { clean } from './drifts.ts'
 
-/** Which change is asked about, and what its files declare. */
+/** The requested change, with the declarations of its files. */
 interface ChangeOfCommit {
   readonly source: string
   readonly commit: string
   readonly before: string
-  /** What a file declares, by its path. */
+  /** Returns the keys that a file declares. */
   keysIn(path: string): readonly ResourceKey[]
 }
 
@@ -37,8 +37,8 @@ export function changeOfCommit(
 }
 
 /**
- * What a commit changes, for a person. Both sides are masked whole and compared afterwards: a line of a secret that runs
- * over several lines cannot be told from another by itself. Pure.
+ * Returns the diff of a commit for people. Masks both sides whole before comparing: a single line of a secret with
+ * several lines does not show that it is one. Pure.
  */
 export function commitDiff(change: ChangeOfCommit, changed: readonly ChangedFile[]): CommitDiff {
   let left: number = LIMITS.diff.lines
@@ -63,9 +63,9 @@ export function commitDiff(change: ChangeOfCommit, changed: readonly ChangedFile
 }
 
 const MANIFEST = /\.(?:ya?ml|json)$/i
-/** What SOPS writes for each value, and the block that it adds. */
+/** Marks of SOPS: its encrypted values, and its metadata. */
 const SOPS = /ENC\[[A-Z0-9_]+,data:|^["']?sops["']?\s*:|"sops"\s*:/m
-/** Wherever it stands: in a flow mapping or in JSON too. One file too many is better than one too few. */
+/** Matches anywhere, in flow mappings and JSON too: hide one file too many rather than one too few. */
 const SECRET_KIND = /\bkind["']?\s*:\s*["']?Secret(?:List)?(?![A-Za-z0-9])/
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----|AGE-SECRET-KEY-1/
 
@@ -77,7 +77,7 @@ function whyNotShown({ path, unread, before = '', after = '' }: ChangedFile): st
   if (either(SOPS)) return 'it is encrypted with SOPS: its lines are not shown'
   if (either(SECRET_KIND)) return 'it has a Secret: its lines are not shown'
   if (either(PRIVATE_KEY)) return 'it has a private key: its lines are not shown'
-  // Only manifests can be masked: in other files nothing says what is secret.
+  // Only manifests can be masked: in other files, secrets cannot be told from other text.
   if (!MANIFEST.test(path)) return 'it is not a manifest: its lines are not shown'
   return undefined
 }
@@ -90,7 +90,7 @@ function shownLines({ before, after }: ChangedFile): readonly DiffLine[] {
     if (near[index] === true) shown.push({ sign, line, text: clean(text).slice(0, LIMITS.diff.lineLength) })
     else if (shown.at(-1)?.sign !== '…') shown.push({ sign: '…', text: '' })
   })
-  // Only something that is masked has changed.
+  // Only masked values have changed.
   return shown.every(({ sign }) => sign === '…')
     ? [{ sign: '…', text: 'only values that are not shown have changed' }]
     : shown
@@ -101,7 +101,7 @@ function linesOf(text: string | undefined): readonly string[] {
   return maskManifest(text.replaceAll('\r\n', '\n').replace(/\n$/, '')).split('\n')
 }
 
-/** Which lines are changed ones, or stand within a few lines of one. */
+/** Returns which lines are changed, or within a few lines of a change. */
 function nearEdits(edits: readonly LineEdit[]): readonly boolean[] {
   const near = edits.map(() => false)
   edits.forEach(({ sign }, index) => {

@@ -44,7 +44,7 @@ function shown(value: unknown): string {
   return clean(text).slice(0, LIMITS.shownValueLength)
 }
 
-/** What a host says of itself may hold anything; nothing in it may move a cursor or a reader's eye. */
+/** Removes control characters from a host's text: it must not move the cursor or reorder text. */
 export function clean(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '?')
 }

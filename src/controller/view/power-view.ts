@@ -14,7 +14,7 @@ import type {
 import { coordinatePower } from '../../plan/power/coordinate.ts'
 import { nextWord } from '../../plan/power/schedule.ts'
 
-/** What the page shows of a Power: its tiers as a timeline, what each waits for, and what it takes. */
+/** Returns a Power for the page: its tiers as a timeline, with their waits and durations. */
 export function powerViewOf(look: PowerPlan, nowMs: number): PowerView {
   const { declaration, decision, energy, requests } = look
   const { schedule, cluster, idleMs } = declaration.spec
@@ -44,7 +44,7 @@ export function powerViewOf(look: PowerPlan, nowMs: number): PowerView {
   }
 }
 
-/** What would be done if it were ordered now: decided by the planner itself, from what was last seen. */
+/** Returns what switching now would do, decided by the planner itself from the last observation. */
 export function powerPreviewOf(look: PowerPlan, state: 'on' | 'off', nowMs: number): PowerPreview {
   const { declaration, observed, requests } = look
   const wanted = { state, by: '', why: 'only a plan', atMs: nowMs }

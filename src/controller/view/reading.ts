@@ -13,7 +13,7 @@ import type { Store } from '../../store/port.ts'
 import { clean } from './drifts.ts'
 import { powerPreviewOf } from './power-view.ts'
 
-/** What the controller knows at the moment. */
+/** The controller's current knowledge. */
 interface ControllerState {
   readonly revision: Revision | undefined
   readonly estate: Estate | undefined
@@ -22,7 +22,7 @@ interface ControllerState {
 
 type ControllerReads = Pick<Controller, 'history' | 'observed' | 'powerPreview' | 'manifest'>
 
-/** What people may look up that is not in the view: history, what is there, a manifest, what switching would do. */
+/** Returns lookups outside the view: history, observed fields, a manifest, the preview of a switch. */
 export function createReading(
   store: Pick<Store, 'events'>,
   clock: Clock,
@@ -70,7 +70,7 @@ export function createReading(
   }
 }
 
-/** What the outside system shows of a thing, by field and as text. Pure; what may be secret is `***`. */
+/** Returns the observed fields of a resource as text. Pure; secrets are `***`. */
 export function observedOf(observed: ObservedResource): Readonly<Record<string, string>> {
   const { name, host, power, lock, template, pool, memoryBytes, diskBytes, cpus, close } = observed
   const bulk = { name, host, power: close?.power ?? power, lock, template, pool, cpus, memoryBytes, diskBytes }

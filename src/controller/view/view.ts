@@ -37,11 +37,11 @@ export interface ViewParts {
   readonly checks: readonly CheckView[]
   readonly commits?: readonly CommitView[]
   readonly pass?: EstateView['pass']
-  /** From when schedules are asked what they will say next. */
+  /** The time from which schedules return their next events. */
   readonly nowMs?: number
 }
 
-/** What the page and the API show, but for its version and time. Pure; secrets and control characters are out. */
+/** Returns the view without version and time. Pure; without secrets and control characters. */
 export function* viewOf(shown: ViewParts): Steps<Omit<EstateView, 'version' | 'atMs'>> {
   const { estate, report } = shown
   const looks = report?.clusters ?? report?.plan.clusters ?? []
@@ -61,7 +61,7 @@ export function* viewOf(shown: ViewParts): Steps<Omit<EstateView, 'version' | 'a
   }
 }
 
-/** What the last pass failed on. Everything else that is wrong is in the estate. */
+/** Returns failures of the last pass. All other problems are in the estate. */
 function failuresIn(report: PassReport | undefined): readonly Problem[] {
   return report?.plan.problems.filter(({ code }) => code === FAILED) ?? []
 }
@@ -122,7 +122,7 @@ function* resourcesOf(
     const observed = externalId === undefined ? undefined : observedById.get(`${entry.connection}/${externalId}`)
     const name = resource?.name ?? entry.key.slice(entry.key.lastIndexOf('/') + 1)
     const cluster = clusterOfNode.get(name)
-    // What an instance became by what was seen is in the plan, and in no revision.
+    // Late instances are only in the plan, not in a revision.
     const origin = resource?.origin ?? entry.origin
     const host = observed?.host ?? record?.host ?? entry.host
     return {
@@ -203,7 +203,7 @@ function clusterOf({ declaration, observed, decision }: ClusterPlan, records: re
   }
 }
 
-/** The phase says whether it goes on: it was judged with the time of the pass. */
+/** Whether it continues is in the phase, judged at the time of the pass. */
 function operationOf(
   { requests }: ObservedCluster,
   { phase }: ClusterPlan['decision'],

@@ -103,7 +103,7 @@ test('[A56] adopting a drift pushes a branch whose only change makes Git say wha
   await harness.stop()
 })
 
-/** What a small manifest declares: sizes in MiB, and one scalar that two things come from. */
+/** Reads a small manifest: sizes in MiB, and one scalar that sets two values. */
 function read(text: string): Resource['desired'] | undefined {
   const { invalid, memory, pool, ...spec } = parse(text).spec as { invalid?: true; memory?: unknown; pool?: string }
   if (invalid === true) return undefined

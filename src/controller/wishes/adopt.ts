@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Change, Resource } from '../../model/resource.ts'
 import { type Leaf, leavesOf, withLeaf } from '../../source/yaml/edit-yaml.ts'
 
-/** A document that says what is really there, or which fields it cannot be made to say. */
+/** A text with the observed values, and the fields that could not be changed. */
 export type Adopted =
   | { readonly text: string; readonly fields: readonly string[] }
   | { readonly cannot: readonly string[] }
@@ -48,7 +48,7 @@ function adoptOne(
   return undefined
 }
 
-/** What a scalar would have to say, if it were the one. */
+/** Returns the values that this scalar would need. */
 function candidates({ value }: Leaf, { from, to }: Change): readonly (string | number | boolean)[] {
   if (typeof value === 'boolean') return [!value]
   if (typeof from !== 'string' && typeof from !== 'number' && typeof from !== 'boolean') return []

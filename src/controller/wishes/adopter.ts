@@ -16,7 +16,7 @@ import type { AdoptState } from '../controller.ts'
 import { adoptChanges } from './adopt.ts'
 import { refused } from './wishes.ts'
 
-/** Where the commits of a source are made and pushed to. */
+/** Where commits of a source are made and pushed to. */
 export interface Writable {
   readonly source: string
   readonly remote: string
@@ -29,7 +29,7 @@ export interface Writable {
 
 export interface AdopterDeps {
   readonly clock: Clock
-  /** Where patches are put that could not be pushed. */
+  /** Directory for patches that could not be pushed. */
   readonly data: string
   readonly writable: readonly Writable[]
   link(revision: Revision): Estate
@@ -128,7 +128,7 @@ function driftChanges({ report }: AdoptState, key: ResourceKey): readonly Change
   return 'changes' in doing ? doing.changes : []
 }
 
-/** Which source a declaration is of, and the file there: with several sources the place begins with the name. */
+/** Returns the source and the file of a declaration: with several sources the place begins with the source's name. */
 function placeOf({ origin }: Declaration, { sources }: AdoptState): { readonly source: string; readonly file: string } {
   const only = sources[0]
   if (only !== undefined && sources.length === 1) return { source: only.source.name, file: origin.file }
@@ -136,7 +136,7 @@ function placeOf({ origin }: Declaration, { sources }: AdoptState): { readonly s
   return { source: origin.file.slice(0, at), file: origin.file.slice(at + 1) }
 }
 
-/** What a text would make of the resource, with everything else as it is. */
+/** Returns the resource as declared by a changed text, with everything else unchanged. */
 function desiredOf(
   text: string,
   declaration: Declaration,

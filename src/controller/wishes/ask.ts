@@ -182,7 +182,7 @@ async function after(note: NoteGranted, message: string, effect: () => Promise<v
 function revertOf(entry: PlanEntry, { name }: Actor): Consent {
   const { key, action } = entry
   const doing = action.do === 'hold' ? action.held : isDoing(action) ? action : undefined
-  // What the plan shows of a hold may say more than the action itself does.
+  // The list of a hold may be longer than that of its action.
   const held = action.do === 'hold' ? action.shows : undefined
   const listed = held ?? (doing === undefined ? [] : shownList(entry, doing))
   const shown = action.do === 'nothing' ? undefined : listed

@@ -16,7 +16,7 @@ export interface PullRequest extends ForgeRepository {
   readonly number: number
 }
 
-/** One that is open, and the commit at its head. */
+/** An open pull request, with its head commit. */
 export interface OpenPull {
   readonly number: number
   readonly head: string
@@ -71,7 +71,7 @@ export async function openPulls(
   return pulls.filter(({ base }) => base === branch).slice(0, LIMITS.pullRequests)
 }
 
-/** One call to a forge. What it says is bounded by who sends; its errors never hold the token. */
+/** Makes one call to a forge. The sender bounds the answer; errors never contain the token. */
 export async function askForge(
   { forge }: ForgeRepository,
   method: string,

@@ -34,7 +34,7 @@ export interface ManualApplyDeps {
 export interface ManualApply {
   /** Plans what is new among what waits. True: something may come into force. */
   look(signal: AbortSignal): Promise<boolean>
-  /** Does a plan of this source wait? Then the answer is about it. */
+  /** Answers a wish if a plan of this source waits; otherwise undefined. */
   approve(name: string, hash: string, note?: (message: string) => Promise<void>): Promise<Granted | undefined>
 }
 
@@ -108,7 +108,7 @@ export function createManualApply(deps: ManualApplyDeps): ManualApply {
       if (state === undefined || before === undefined) return undefined
       if (before.hash === undefined) return { ok: false, reason: 'conflict', message: before.summary }
       if (hash.slice(0, SHOWN_HASH) !== before.hash) return anotherPlan(name, before)
-      // What a person saw is done, or nothing is: the world may have changed since.
+      // Apply only the plan that the person saw: the world may have changed since.
       const { goes: _, ...plan } = await planOf(state, new AbortController().signal)
       if (plan.hash !== before.hash || plan.commit !== before.commit) {
         state.plan = plan
@@ -122,7 +122,7 @@ export function createManualApply(deps: ManualApplyDeps): ManualApply {
   }
 }
 
-/** By an Approval in Git. A source with a grant does not approve its own plans: only `judges` count. */
+/** Reports an Approval in Git. A source with a grant cannot approve its own plans: only `judges` count. */
 function approvedInGit(estate: Estate, hash: string, nowMs: number, judges: readonly string[] | undefined): boolean {
   return validApprovals(estate, nowMs).some(
     ({ plans = [], origin: { file } }) =>

@@ -51,7 +51,7 @@ export function createRequests(deps: RequestDeps): (wish: ClusterWish | PowerWis
   }
 }
 
-/** What a person's request makes of those that stand. Pure. */
+/** Applies a person's request to the stored ones. Pure. */
 export function changeCluster(
   requests: ClusterRequests,
   { order, node, member }: ClusterWish,

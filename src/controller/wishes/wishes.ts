@@ -8,7 +8,7 @@ import { isDoing, type PlanEntry } from '../../model/plan.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Granted } from '../../server/port.ts'
 
-/** What people have asked for and what still holds. Kept in the store: a restart must not forget a pause. */
+/** Active wishes of people. Kept in the store: a restart must not forget a pause. */
 const schema = z.object({
   suspended: z.array(z.string()).default([]),
   consents: z
@@ -56,7 +56,7 @@ function isOver(
   nowMs: number,
 ): boolean {
   if (hasExpired(consent, nowMs)) return true
-  // Without an entry the thing is gone, or its connection could not be seen; of the latter the record stays.
+  // Without an entry, the resource is gone or its connection is unreadable; only in the latter case its record stays.
   if (entry === undefined) return !known.has(consent.key)
   const { action, consents = [] } = entry
   if (action.do === 'nothing' || action.do === 'forget') return true

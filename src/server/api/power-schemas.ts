@@ -73,7 +73,7 @@ export const power = z.object({
     .optional(),
 })
 
-/** What would be done if it were switched now. */
+/** The plan for switching now. */
 export const powerPlan = z.object({
   state,
   tiers: list(tier),

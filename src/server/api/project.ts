@@ -48,7 +48,7 @@ function placeOf({ file, line, column }: EstateView['problems'][number]['origin'
   return { file, line, column }
 }
 
-/** The whole plan of what waits is asked for by itself: it may be long, and the page is sent often. */
+/** Leaves out the waiting plan's text: it may be long, and the page is sent often. It has a separate route. */
 function withoutPlanText(source: EstateView['sources'][number]): Page['sources'][number] {
   if (source.waiting === undefined) return source
   const { text: _, rows: _rows, ...waiting } = source.waiting
@@ -132,7 +132,7 @@ export function projectAction(action: Action): ActionOnPage {
   }
 }
 
-/** What is held, or comes after a wait. */
+/** Returns the held action, or the one after a wait. */
 function nextOf(action: Action): Doing | undefined {
   if (action.do === 'hold') return action.held
   return action.do === 'wait' ? action.next : undefined

@@ -196,7 +196,7 @@ export const READS: readonly Route[] = [
     {
       input: z.object({
         what: z.enum(['host', 'storage', 'node', 'cluster']).optional(),
-        /** One subject; for storages also the host that they are on. */
+        /** One subject; for storages with the host. */
         subject: z.string().max(LIMITS.foreignNameLength).optional(),
         hours: whole
           .min(1)

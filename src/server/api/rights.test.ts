@@ -77,7 +77,7 @@ test('[S-35] every route with every role and with a token of every scope: the ta
       assert.equal(await send(route, input, headers), may, `${name}: ${row.what}`)
     }
   }
-  // What is open to everybody, as it has to be.
+  // Routes that must be open to everybody.
   const signedIn = await it.post('/api/sign-in', { name: 'viewer', password: PASSWORD })
   assert.equal(signedIn.status, 200)
 })

@@ -1,6 +1,6 @@
 import { ROLES, type Role, type Scope, scopesOf } from '../auth/roles.ts'
 
-/** Who asks, as far as rights go. */
+/** The caller's rights. */
 interface RightsHolder {
   readonly scopes: readonly Scope[]
   /** Absent: not signed in, and no token was sent. */
@@ -9,10 +9,10 @@ interface RightsHolder {
   readonly csrf?: string
 }
 
-/** What a request needs. */
+/** The rights that a request needs. */
 export interface NeededRight {
   readonly scope: Scope
-  /** Also where anybody may read: a session or a token. */
+  /** Needs a session or a token, even if reading is open. */
   readonly signedIn?: true
   /** Needs a session of the page, which tokens do not have. Its text is the refusal for callers without one. */
   readonly session?: string
@@ -62,7 +62,7 @@ type Ruled = NeededRight & {
   readonly raises?: readonly Pick<FurtherRight, 'when' | 'scope'>[]
 }
 
-/** Who may ask for what, from the routes themselves: each, and each part of it that needs more. Pure. */
+/** Returns which rights each route needs, and each part of it that needs more. Pure. */
 export function rightsTable(routes: readonly Ruled[]): readonly RightsRow[] {
   return routes.flatMap(({ method, path, raises = [], ...right }) => {
     const may = (needed: NeededRight): Omit<RightsRow, 'what'> => ({

@@ -9,7 +9,7 @@ import type { Stream } from '../stream.ts'
 import type { FurtherRight, NeededRight } from './rights.ts'
 import type { Me, SessionOnPage } from './schemas.ts'
 
-/** One thing that the API can do. The server, the document of the API and its tests are all made from it. */
+/** One operation of the API. The server, the API document and the tests are generated from these. */
 export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends NeededRight {
   readonly method: 'GET' | 'POST'
   readonly path: `/api/${string}`
@@ -40,9 +40,9 @@ export interface Context {
   /** Declines where this session owes a code of an authenticator app or a security key. */
   secondFactor(): Promise<void>
   showFactor(code: string): Promise<void>
-  /** Where security keys are added and asked, and for whom. Declines without a session. */
+  /** The caller's security keys. Declines without a session. */
   keys(): { readonly desk: KeyDesk; readonly place: PageSession }
-  /** Where consoles are opened, and for whom. Declines without a session: a token opens none. */
+  /** The caller's consoles. Declines without a session: a token opens none. */
   consoles(): { readonly desk: ConsoleDesk; readonly place: ConsolePlace }
   ownKeys(): Promise<readonly SecurityKey[]>
   /** Sessions that the asker may see: his own, and for who may do everything all. */
@@ -76,7 +76,7 @@ type Particular<I extends z.ZodObject, O extends z.ZodType> = Pick<
   readonly input?: I
 }
 
-/** What everybody who may read may ask for. */
+/** Makes a route that all readers may read. */
 export function get<O extends z.ZodType, I extends z.ZodObject = typeof NOTHING>(
   path: Route['path'],
   summary: string,
@@ -85,7 +85,7 @@ export function get<O extends z.ZodType, I extends z.ZodObject = typeof NOTHING>
   return route({ method: 'GET', path, summary, scope: 'read', input: NOTHING, ...one } as Route<I, O>)
 }
 
-/** What everybody who may read may send: it is about himself. */
+/** Makes a route to which all readers may post: it affects only themselves. */
 export function post<O extends z.ZodType, I extends z.ZodObject = typeof NOTHING>(
   path: Route['path'],
   summary: string,

@@ -39,13 +39,13 @@ const DOINGS = ['create', 'update', 'adopt', 'replace', 'delete'] as const
 
 export const action = z.object({
   do: z.enum(['nothing', 'wait', ...DOINGS, 'forget', 'hold', 'refuse']),
-  /** What is held, or will be done when a wait is over. */
+  /** The action that is held, or follows a wait. */
   next: z.enum(DOINGS).optional(),
   reason: z.string().optional(),
   message: z.string().optional(),
   guard: z.string().optional(),
   allow: z.string().optional(),
-  /** What a consent to what is held covers, line by line, and the short name of that list. */
+  /** The changes that a consent to the held action covers, line by line, and the short name of that list. */
   shows: list(z.string()).optional(),
   shown: z.string().optional(),
   externalId: z.string().optional(),
@@ -53,7 +53,7 @@ export const action = z.object({
   steps: list(step),
 })
 
-/** One line of a plan that waits for a person. */
+/** One line of a plan that waits for approval. */
 export const waitingRow = z.object({
   key,
   do: action.shape.do,
@@ -92,7 +92,7 @@ export const row = z.object({
   ready: condition.shape.status,
   stalled: z.boolean(),
   sinceMs: ms.optional(),
-  /** Of the condition that says most: why it is not well, or since when it is. */
+  /** Of the most telling condition: why it is not healthy, or since when it is. */
   reason: z.string(),
   message: z.string(),
   do: action.shape.do,
@@ -112,9 +112,9 @@ export const resource = row.extend({
   action,
   origin: origin.optional(),
   observed: z.record(z.string(), z.string()),
-  /** The same in a terminal. */
+  /** The equivalent command. */
   command: z.string(),
-  /** It is a machine whose console can be opened by who may. */
+  /** Set for a machine with a console. */
   console: z.literal(true).optional(),
 })
 
@@ -175,9 +175,9 @@ const host = z.object({
   memoryUsedBytes: z.number().optional(),
   temperatureC: z.number().optional(),
   watts: z.number().optional(),
-  /** What Git calls it, where the hypervisor calls it otherwise. */
+  /** The name in Git, if the hypervisor uses another. */
   alsoCalled: z.string().optional(),
-  /** Why a host of the same name is another one. */
+  /** Why a host of the same name is a different one. */
   apart: z.string().optional(),
 })
 
@@ -193,7 +193,7 @@ export const drift = z.object({
 
 export const pass = z.object({ endedMs: ms, tookMs: ms, effects: z.number(), nextMs: ms })
 
-/** What the page begins with; afterwards it gets only what changes. */
+/** The initial state of the page; later it gets only changes. */
 export const page = z.object({
   version: z.number(),
   atMs: ms,
@@ -268,7 +268,7 @@ export const chapter = z.object({
   firstMs: ms,
   lastMs: ms,
   warnings: z.number(),
-  /** Its plan waits for a person: that is why nothing was done for it. */
+  /** The plan waits for approval, which explains the pause. */
   waits: z.literal(true).optional(),
   spans: list(span),
   events: list(event),
@@ -277,7 +277,7 @@ export const chapter = z.object({
 export const strip = z.object({
   subject: z.string(),
   what: z.enum(['cluster', 'host', 'check', 'resource']),
-  /** One letter for each slot, oldest first: `o` well, `x` not well, `?` not known, `-` off on request, `.` not looked. */
+  /** One letter per slot, oldest first: `o` healthy, `x` not, `?` unknown, `-` off on request, `.` not observed. */
   slots: z.string(),
   /** Share of the looked-at slots that were well, 0 to 1. */
   share: z.number().optional(),
@@ -309,7 +309,7 @@ const bar = z.object({
   toMs: ms.optional(),
 })
 
-/** How an upgrade, a restore, a power-off or another change went: steps by node, and the votes of etcd over time. */
+/** The course of an upgrade, restore, power-off or other change: steps by node, and etcd's votes over time. */
 export const course = z.object({
   key,
   purpose: z.enum(['upgrade', 'operation', 'change', 'power-off', 'power-on']),
@@ -375,7 +375,7 @@ export const factorsToShow = z.object({
 })
 export type FactorsToShow = z.output<typeof factorsToShow>
 
-/** What a browser is given to make a key. */
+/** The input of a browser for creating a key. */
 export const keyToMake = z.object({
   challenge: z.string(),
   rpId: z.string(),

@@ -4,8 +4,8 @@ import type { CroftEvent } from '../../model/record.ts'
 import type { Chapter, Span } from './schemas.ts'
 
 /**
- * What happened, told by the commit that asked for it, newest first; and within each where the time went: the way of
- * the push, each step, and the wait until the resource was ready. Pure: the same events tell the same story.
+ * Groups events by the commit that caused them, newest first, and shows where the time went: the push, each step, and
+ * the wait until Ready. Pure.
  */
 export function tellTimeline(
   events: readonly CroftEvent[],

@@ -7,13 +7,13 @@ import type { FurtherRight } from './rights.ts'
 import { type Context, Declined, type Route, route } from './route.ts'
 import { granted, keySchema, list } from './schemas.ts'
 
-// What people may ask for. Each is one wish of the controller's port; who may do it is said here and nowhere else.
+// The wishes of people, one per wish of the controller's port; only this file says which right each needs.
 
 const STATUS_OF = { 'not-found': 404, conflict: 409, refused: 422 } as const
 /** Orders that cannot be taken back. */
 const GRAVE = ['replace', 'remove-member', 'abort']
 
-/** What needs a code of an authenticator app, where its asker has one. */
+/** Reports whether a wish needs a second factor, if the caller has one. */
 function isGrave(wish: Wish): boolean {
   if (wish.wish === 'approve') return true
   if (wish.wish === 'power') return wish.order === 'off'
@@ -62,7 +62,7 @@ export const WISHES: readonly Route[] = [
     'approve',
     z.strictObject({
       keys: list(keySchema).refine((keys) => keys.length > 0 && keys.length <= LIMITS.listPage, 'name at least one'),
-      /** By key, the name of the list that was shown. If another list is held by now, nothing is approved. */
+      /** By key, the name of the list that was shown. If the held list has changed since, nothing is approved. */
       seen: z.record(keySchema, z.string().max(64)).optional(),
       forMs: z.number().int().min(60_000).max(LIMITS.approvalMs).default(3_600_000),
     }),

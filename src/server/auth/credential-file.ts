@@ -4,7 +4,7 @@ import { LIMITS } from '../../lib/limits.ts'
 
 /** A small JSON file that another process may change at any time: a revocation must be seen at the next request. */
 export interface CredentialFile<T> {
-  /** What the file holds now. Without a file: the empty value. A file that cannot be read is an error, never "empty". */
+  /** Reads the file's value. Without a file: the empty value. An unreadable file is an error, never "empty". */
   read(): Promise<T>
   /** Changes it in one piece; a reader sees the old or the new file, never half of one. */
   change(edit: (value: T) => T): Promise<void>
@@ -66,7 +66,7 @@ export function credentialFile<T>(path: string, schema: z.ZodType<T>, empty: T):
   return {
     read,
     change(edit) {
-      // One after the other within a process: two people may act in the same moment.
+      // Write one at a time within a process: two people may act at once.
       const done = last.then(() => write(edit))
       last = done.catch(() => undefined)
       return done

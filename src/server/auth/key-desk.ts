@@ -46,7 +46,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
     return pending
   }
 
-  /** What was asked, taken before anything else is awaited: two answers at once are one answer and one too many. */
+  /** Takes the challenge synchronously, so that of two answers at once only one counts. */
   function take(purpose: PendingKey['purpose'], { cookie, origin }: PageSession): PendingKey {
     const pending = sessions.takeKey(cookie, purpose, clock.monotonicMs())
     if (pending === undefined || pending.origin !== origin)
@@ -127,7 +127,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
         const keys = [...holder.keys, { id: given.id, name, rpId, addedMs, ...judged }]
         return word === undefined ? { ...holder, keys } : { keys }
       })
-      // Its owner was at it a moment ago.
+      // Adding the key has just proved that its owner is present.
       sessions.showFactor(place.cookie, true, clock.monotonicMs())
     },
     async remove(cookie, id) {

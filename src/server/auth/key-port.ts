@@ -10,11 +10,11 @@ export interface PageSession {
 /** Adds, challenges and removes the security keys of a session's user. */
 export interface KeyDesk {
   list(cookie: string): Promise<readonly SecurityKey[]>
-  /** What the page gives to the browser to make a key. */
+  /** The page's input for the browser to create a key. */
   beginAdding(place: PageSession, invite: string | undefined): Promise<Creation>
   add(place: PageSession, name: string, given: NewKey): Promise<void>
   remove(cookie: string, id: string): Promise<void>
-  /** Which second factors this session can show, and what the page gives to the browser to ask a key. */
+  /** The second factors of this session, and the page's input for the browser to ask a key. */
   beginShowing(place: PageSession): Promise<Showing>
   show(place: PageSession, given: KeyAssertion): Promise<void>
 }

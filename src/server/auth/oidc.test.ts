@@ -16,7 +16,7 @@ const SETTINGS = {
 type Issuer = Awaited<ReturnType<typeof fakeIssuer>>
 type It = Awaited<ReturnType<typeof testServer>>
 
-/** What a browser does: to us, to the issuer, back to us with the cookie. */
+/** Acts as a browser: from us to the issuer, and back to us with the cookie. */
 async function browse(it: It, issuer: Issuer, twist: Twist = {}) {
   issuer.state.twist = twist
   const begun = await it.ask('/api/sign-in/oidc')

@@ -7,18 +7,18 @@ import { isRole, ROLES, type Role } from './roles.ts'
 import { createSeal } from './seal.ts'
 import { sameSecret, unguessable } from './unguessable.ts'
 
-/** How people sign in with an OpenID Connect provider: authorization code with PKCE. */
+/** Settings of an OpenID Connect provider: authorization code with PKCE. */
 export interface OidcOptions {
   readonly issuer: string
   readonly clientId: string
   /** Read when it is needed, so that it is nowhere else. Public clients have none. */
   readonly clientSecret?: () => string | Promise<string>
-  /** Where the provider sends the browser back: `https://croft.example/api/login/oidc/callback`. */
+  /** The callback URL: `https://croft.example/api/login/oidc/callback`. */
   readonly redirectUrl: string
   readonly scopes?: readonly string[]
-  /** Which claim is the name; `preferred_username` unless told, and `sub` where it is absent. */
+  /** The claim with the name. Default: `preferred_username`, or `sub` if it is absent. */
   readonly nameClaim?: string
-  /** Which claim holds groups or roles, and what they mean here. Who has none of them may only read. */
+  /** The claim with groups or roles, and their roles here. Without one, a user may only read. */
   readonly roleClaim?: string
   readonly roles?: Readonly<Record<string, Role>>
 }
@@ -32,12 +32,12 @@ export interface OidcIdentity {
 }
 
 export interface Oidc {
-  /** Where the browser goes, and what must come back with it in a cookie. */
+  /** Returns the provider's URL, and the value of a cookie that must come back with the browser. */
   begin(): Promise<{ readonly location: string; readonly binding: string }>
   finish(query: URLSearchParams, binding: string | undefined): Promise<OidcIdentity>
 }
 
-/** What the person sees. The reason never holds a code, a token or a secret. */
+/** A refused sign-in, with the message for the person. It never contains a code, a token or a secret. */
 export class LoginRefused extends Error {
   override readonly name = 'LoginRefused'
 }
@@ -83,7 +83,7 @@ export function createOidc(options: OidcOptions, clock: Clock): Oidc {
       if (login === undefined)
         throw new LoginRefused('This sign-in was begun in another browser, or before a restart. Begin it again.')
       for (const [one, untilMs] of used) if (untilMs <= nowMs || used.size > LIMITS.pendingLogins) used.delete(one)
-      // Once only: a code or a state that comes a second time is a replay.
+      // Each state counts once: a repeated one is a replay.
       if (login.untilMs <= nowMs || !sameSecret(state, login.state) || used.has(state))
         throw new LoginRefused('This sign-in is not known here, or it took too long. Begin it again.')
       used.set(state, login.untilMs)

@@ -37,6 +37,6 @@ export function actorOf(
   const plain = /^[\x21-\x7e]{1,80}$/.test(subject)
     ? subject
     : `sha256:${createHash('sha256').update(subject).digest('hex')}`
-  // What is in the last parentheses is croft's word alone.
+  // Only croft writes the last parentheses, so remove them from the name.
   return `oidc:${shownName(name).replaceAll(/[()]/g, '')} (${plain} of ${issuer})`
 }

@@ -1,4 +1,4 @@
-/** What a request may do. Reading needs no login; everything else needs one of these. */
+/** The rights of a request. Reading needs no login by default; everything else needs one of these. */
 export const SCOPES = ['read', 'operate', 'approve', 'power', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 

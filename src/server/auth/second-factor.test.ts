@@ -101,7 +101,7 @@ describe('[S-42] a second factor', () => {
     assert.equal((await it.post('/api/second-factor', { code }, anna)).status, 200)
     assert.equal((await it.post('/api/wishes/approve', APPROVE, anna)).status, 200)
     assert.ok(!JSON.stringify(it.audit).includes(code), 'no code in the audit log')
-    // Who has none is asked for none, unless everybody must have one.
+    // A user without a factor is not asked for one, unless all users must have one.
     assert.equal((await it.post('/api/wishes/approve', APPROVE, await it.signIn('otto'))).status, 200)
     hand.pass(LIMITS.secondFactorMs + 1)
     assert.equal((await it.post('/api/wishes/approve', APPROVE, anna)).status, 403, 'it counts for a while')

@@ -5,12 +5,12 @@ import type { SecurityKey, User, UsersFile } from './users.ts'
 
 /* Security keys of people: of a user in the file, and of a user of an OpenID Connect provider. */
 
-/** Whose keys. A name alone says who it is only for users of the file. */
+/** The owner of keys. The name identifies only users of the file. */
 export type KeyOwner =
   | { readonly user: string }
   | { readonly issuer: string; readonly subject: string; readonly name: string }
 
-/** What is kept of a person's keys. */
+/** The stored keys of a person. */
 export interface Holder {
   readonly keys: readonly SecurityKey[]
   readonly invite?: NonNullable<User['invite']>
@@ -22,7 +22,7 @@ export async function holderOf(users: UsersFile, person: KeyOwner): Promise<Hold
   return holderIn(await users.read(), person)
 }
 
-/** Which OpenID Connect sessions of this person still count. */
+/** Returns the generation of this person's valid OpenID Connect sessions. */
 export async function generationOf(users: UsersFile, person: KeyOwner): Promise<string> {
   return 'user' in person ? '' : (personIn(await users.read(), person)?.generation ?? '')
 }
@@ -66,7 +66,7 @@ export function isInvited({ invite }: Holder, word: string, nowMs: number): bool
   return invite !== undefined && invite.untilMs > nowMs && sameSecret(fingerprintOf(word), invite.hash)
 }
 
-/** Does anybody have a key of this id? */
+/** Reports whether a key with this id exists. */
 export function isTaken({ users, people }: Users, id: string): boolean {
   return [...users, ...people].some(({ keys }) => keys?.some((one) => one.id === id) === true)
 }

@@ -7,9 +7,9 @@ import type { KeyChallenge } from './webauthn.ts'
 export interface SignedIn {
   readonly user: string
   readonly role: Role
-  /** From where the right comes: a local user can be removed from the file, which ends the session at once. */
+  /** Where the right comes from: removing a local user from the file ends the session at once. */
   readonly source: 'local' | 'oidc'
-  /** Who it is at the provider: a name may be given to several there. */
+  /** The identity at the provider, where a name may be given to several people. */
   readonly who?: { readonly issuer: string; readonly subject: string }
   readonly generation: string
   readonly csrf: string
@@ -24,7 +24,7 @@ export interface ListedSession extends Pick<SignedIn, 'user' | 'role' | 'source'
   readonly id: string
 }
 
-/** What a key was asked in a session. */
+/** A session's pending key challenge. */
 export interface PendingKey extends KeyChallenge {
   readonly purpose: 'add' | 'show'
   /** The word with which a key is added. */
@@ -32,9 +32,9 @@ export interface PendingKey extends KeyChallenge {
   readonly untilMs: number
 }
 
-/** How the second factor of a session stands. */
+/** The state of a session's second factor. */
 interface Factor {
-  /** By the clock that never jumps: until then it counts as shown. */
+  /** Time until which it counts as shown, on the monotonic clock. */
   untilMs: number
   failures: number
   pending?: PendingKey | undefined
@@ -56,12 +56,12 @@ export interface Sessions {
   hasFactor(cookie: string, nowMs: number): boolean
   /** Stores the key's challenge, and discards the previous one. */
   askKey(cookie: string, pending: PendingKey): void
-  /** What a key was asked, once: the same answer never counts twice, nor does an answer to another question. */
+  /** Takes a key's challenge once: an answer counts once, and only for its own purpose. */
   takeKey(cookie: string, purpose: PendingKey['purpose'], nowMs: number): PendingKey | undefined
 }
 
 export function createSessions(): Sessions {
-  // By the hash of the cookie: a look into this process's memory dump by key shows no usable cookie.
+  // Keyed by the hash of the cookie, so that a memory dump shows no usable cookie.
   const open = new Map<string, SignedIn>()
   const factors = new Map<string, Factor>()
   const remove = (key: string) => {

@@ -42,7 +42,7 @@ export async function createToken(tokens: TokensFile, wanted: NewToken): Promise
   return `croft_${id}_${secret}`
 }
 
-/** By name or by id. False: there was none. */
+/** Revokes by name or by id. Returns false if there is none. */
 export async function revokeToken(tokens: TokensFile, which: string): Promise<boolean> {
   const is = (one: ApiToken) => one.name === which || one.id === which
   if (!(await tokens.read()).tokens.some(is)) return false
@@ -50,7 +50,7 @@ export async function revokeToken(tokens: TokensFile, which: string): Promise<bo
   return true
 }
 
-/** Who holds this token, or why it is not taken. */
+/** Returns the holder of this token, or why it is refused. */
 export async function judgeToken(
   tokens: TokensFile,
   given: string,

@@ -12,7 +12,7 @@ export function newTotpSecret(): string {
   return base32(Buffer.from(unguessable(20), 'base64url'))
 }
 
-/** What is given to an app, as text or in a QR code. */
+/** Returns the URI for an authenticator app, as text or for a QR code. */
 export function totpUri(secret: string, user: string, issuer: string): string {
   const query = new URLSearchParams({ secret, issuer })
   return `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(user)}?${query.toString()}`

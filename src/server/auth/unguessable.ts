@@ -5,7 +5,7 @@ export function unguessable(bytes = 32): string {
   return randomBytes(bytes).toString('base64url')
 }
 
-/** What is kept of a secret of ours that has full entropy: a plain hash is enough, and a stolen file is worth nothing. */
+/** Returns a random secret's stored form. With full entropy a plain hash is enough, and a stolen file worthless. */
 export function fingerprintOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url')
 }

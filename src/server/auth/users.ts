@@ -14,7 +14,7 @@ const securityKey = z.strictObject({
     .string()
     .regex(/^[\w-]+$/)
     .max(LIMITS.securityKeyTextLength),
-  /** What its owner calls it. */
+  /** The owner's name for it. */
   name: z.string().min(1).max(64),
   /** The name of the page that it was made for; it answers no other. */
   rpId: z.string().min(1).max(253),
@@ -32,9 +32,9 @@ const user = z.strictObject({
   role: z.enum(ROLES),
   /** Absent: signs in with OpenID Connect only. */
   password: z.string().startsWith('scrypt$').optional(),
-  /** Who it is at an OpenID Connect provider. Names are the provider's to give; only this says that the two are one. */
+  /** The identity at an OpenID Connect provider. The provider assigns names freely; only this links the two. */
   oidc: z.strictObject({ issuer: z.string().min(1).max(500), subject: z.string().min(1).max(255) }).optional(),
-  /** Of an authenticator app: its codes are asked for before something grave. */
+  /** Secret of an authenticator app: its codes are required for grave actions. */
   totp: z
     .string()
     .regex(/^[A-Z2-7]{32}$/)
@@ -85,7 +85,7 @@ export async function findLinked(users: UsersFile, who: NonNullable<User['oidc']
   return (await users.read()).users.find(({ oidc }) => oidc?.issuer === who.issuer && oidc.subject === who.subject)
 }
 
-/** Makes a user or gives an existing one another role, password or link. Who is disabled stays so. */
+/** Creates a user, or changes the role, password or link of an existing one. A disabled user stays disabled. */
 export async function setUser(
   users: UsersFile,
   name: string,
@@ -97,7 +97,7 @@ export async function setUser(
   await users.change(({ users: before, people }) => {
     const old = before.find((one) => one.name === name)
     const linked = people.find((one) => one.issuer === link?.issuer && one.subject === link.subject)
-    // Whose keys are asked for at the provider's sign-in is asked for them as a user, too.
+    // The provider identity's keys also become the user's, so that both sign-ins ask for them.
     const own = [...(old?.keys ?? []), ...(linked?.keys ?? [])].slice(0, LIMITS.securityKeys)
     const next: User = {
       ...old,

@@ -8,10 +8,10 @@ export type KeyAlgorithm = (typeof ALGORITHMS)[number]
 /** COSE's number for the type of key that each algorithm uses: EC, octet pair, RSA. */
 const KEY_TYPES = { [-7]: 2, [-8]: 1, [-257]: 3 } as const
 
-/** What the server asked for, and the page that asked. */
+/** The challenge, and the page that asked. */
 export interface KeyChallenge {
   readonly challenge: string
-  /** As browsers write it: `https://croft.lan`. */
+  /** In the form of browsers: `https://croft.lan`. */
   readonly origin: string
   readonly rpId: string
 }
@@ -39,7 +39,7 @@ export interface KeyAssertion {
   readonly signature: string
 }
 
-/** Why croft does not accept a key, for the audit log. Contains nothing that the browser sent. */
+/** Why croft refuses a key, for the audit log. Contains no input of the browser. */
 export interface Refused {
   readonly refused: string
 }

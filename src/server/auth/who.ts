@@ -15,7 +15,7 @@ import { judgeToken, type TokensFile } from './tokens.ts'
 import { totpStep } from './totp.ts'
 import { findAlike, findLinked, findUser, type UsersFile } from './users.ts'
 
-/** Who asks. `csrf` is there for sessions only: a token is never sent by a browser on its own. */
+/** The caller. `csrf` is set for sessions only: browsers never send a token by themselves. */
 export interface Who {
   readonly actor: Actor
   readonly scopes: readonly Scope[]
@@ -31,7 +31,7 @@ export interface Doorkeeper {
   identify(authorization: string | undefined, cookie: string | undefined): Promise<Who>
   signIn(name: string, password: string, address: string): Promise<{ readonly cookie: string; readonly who: Who }>
   signInOidc(identified: OidcIdentity, address: string): Promise<string>
-  /** Does this session still owe a code or a key, before something grave? A program with a token owes none. */
+  /** Reports which second factor the session still owes before a grave action. A program with a token owes none. */
   owesFactor(cookie: string | undefined): Promise<'none' | 'factor' | 'device'>
   readonly keys: KeyDesk
   /** Takes a code for this session. */
@@ -41,7 +41,7 @@ export interface Doorkeeper {
   sessionId(cookie: string): string
   endSession(id: string): void
   signOut(cookie: string): void
-  /** Is there anybody who could sign in with a password? */
+  /** Reports whether a user can sign in with a password. */
   local(): Promise<boolean>
 }
 

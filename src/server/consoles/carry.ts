@@ -94,7 +94,7 @@ export function carry(
   return end
 }
 
-/** As the standard numbers the states of a web socket. */
+/** The numbers of web socket states in the standard. */
 const OPEN = 1
 
 function jsonIn(data: Buffer): unknown {

@@ -135,7 +135,7 @@ export function createConsoleDesk({ controller, clock, audit }: DeskOptions, doo
         },
         over: (why) => end(one, why),
       })
-      // It ended while the two got to know each other.
+      // The console ended during the handshake.
       if (one.over.signal.aborted) one.farewell('The machine ended it.')
     },
 

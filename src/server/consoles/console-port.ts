@@ -8,7 +8,7 @@ export interface ConsolePlace {
   readonly cookie: string
 }
 
-/** Where a person asks for the console of a machine. */
+/** Opens consoles of machines for people. */
 export interface ConsoleDesk {
   /** Opens the line and answers the ticket for its web socket. Whether the person may at all has been judged before. */
   open(place: ConsolePlace, key: string, takeOver: boolean): Promise<string>
@@ -22,6 +22,6 @@ export interface Upgrade {
   readonly request: IncomingMessage
   readonly socket: Duplex
   readonly head: Buffer
-  /** From here on the connection is not HTTP any more. */
+  /** Tells the server that the connection no longer speaks HTTP. */
   taken(): void
 }

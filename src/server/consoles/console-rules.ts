@@ -5,7 +5,7 @@ export interface HeldConsole {
   readonly key: string
   /** `page:anna` */
   readonly person: string
-  /** By the wall clock, for people. */
+  /** On the wall clock, for people. */
   readonly sinceMs: number
 }
 
@@ -13,7 +13,7 @@ type OpeningVerdict<C extends HeldConsole> =
   | { readonly may: true; readonly ends?: C }
   | { readonly may: false; readonly code: 'console-taken' | 'too-many'; readonly message: string }
 
-/** May this person have the console of this machine now, and whose ends for it? A serial line has one end. Pure. */
+/** Judges whether a person may have a console now, and whose ends for it: a serial line has one reader. Pure. */
 export function judgeOpening<C extends HeldConsole>(
   open: readonly C[],
   { key, person, takeOver }: { readonly key: string; readonly person: string; readonly takeOver: boolean },
@@ -44,7 +44,7 @@ interface ConsoleTimes {
   readonly typedMs: number
 }
 
-/** Why a console must end now. Undefined: it may stay. Pure. */
+/** Returns why a console must end now; undefined if it may stay. Pure. */
 export function judgeStaying({ nowMs, openedMs, typedMs }: ConsoleTimes, mayStill: boolean): string | undefined {
   if (!mayStill) return 'The session or the right of who had it open has ended.'
   if (nowMs - openedMs >= LIMITS.consoleTotalMs) return `A console lasts at most ${hours(LIMITS.consoleTotalMs)}.`

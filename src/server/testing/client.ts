@@ -47,7 +47,7 @@ export async function testServer(parts: Partial<ServerOptions> & { users?: Reado
   const host = `127.0.0.1:${server.port}`
   const ask = (path: string, asking: Asking = {}) => askServer(server.port, path, asking)
 
-  /** As the page does it: JSON, our own origin. */
+  /** Posts like the page: JSON, with our own origin. */
   const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     ask(path, {
       method: 'POST',

@@ -13,7 +13,7 @@ export interface JoinedConsole {
   reaches(bytes: number): Promise<void>
   /** Confirms everything that came, as a page does that has drawn it. */
   draws(): void
-  /** What croft said at the end. */
+  /** The closing message of croft. */
   readonly ended: Promise<string | undefined>
   leave(): void
 }

@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream'
 import type { TerminalSize } from '../../lib/remote-terminal.ts'
 import type { Consoles, OpenedConsole } from '../port.ts'
 
-/** One line that was opened: what was typed on it, and how the machine answers. */
+/** An opened line: the received input, and the machine's answers. */
 export interface FakeLine {
   readonly key: string
   readonly typed: Buffer[]
@@ -16,7 +16,7 @@ export interface FakeLine {
   /** The machine ends it. */
   hangUp(): void
   readonly closed: Promise<void>
-  /** What the machine does with what is typed; it takes it at once unless told. */
+  /** Handles input. Default: accepts it at once. */
   take: (bytes: Buffer, done: () => void) => void
 }
 

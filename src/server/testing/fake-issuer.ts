@@ -2,7 +2,7 @@ import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } fro
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** How the next id token differs from a good one. */
+/** Deviations of the next id token from a valid one. */
 export interface Twist {
   readonly claims?: Readonly<Record<string, unknown>>
   readonly alg?: 'RS256' | 'ES256' | 'none' | 'HS256'

@@ -23,7 +23,7 @@ const UP: readonly (readonly [TierRow['tier'], number, string])[] = [
   ['gitops', 2, 'GitOps agents are ready'],
 ]
 
-/** The tiers on their way; the first `done` of them are behind it, the next one is half gone through. */
+/** Returns tiers in progress: the first `done` are finished, the next one is half done. */
 export function tiers(state: 'on' | 'off', done: number): readonly TierRow[] {
   return (state === 'off' ? DOWN : UP).map(([tier, of, awaits], index) => ({
     tier,
@@ -94,7 +94,7 @@ export function fakePower(more: Partial<PowerView> = {}): PowerView {
   }
 }
 
-/** On its way down: applications are going, one of them slowly. */
+/** A Power going down: applications stop, one of them slowly. */
 export function goingOff(done = 1): Partial<PowerView> {
   return {
     phase: 'PoweringOff',

@@ -49,7 +49,7 @@ export function richEstate(): EstateView {
         severity: 'error',
       },
     ],
-    // One host that is called otherwise in Git, and one whose namesake is another.
+    // One host with another name in Git, and one with an unrelated namesake.
     hosts: [
       ...estate.hosts,
       { connection: 'host/cow', name: 'cow', online: true },

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 import { isoCBOR } from '@simplewebauthn/server/helpers'
 import type { KeyAlgorithm, KeyAssertion, KeyChallenge, NewKey } from '../auth/webauthn.ts'
 
-/** How an answer differs from a good one. */
+/** Deviations of an answer from a valid one. */
 export interface KeyTwist {
   readonly client?: Readonly<Record<string, unknown>>
   readonly clientText?: string

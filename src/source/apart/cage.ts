@@ -20,7 +20,7 @@ import type { PackedHead, RevisionPiece } from './pack.ts'
 export interface JobBudget {
   readonly clock: Clock
   readonly deadlineMs: number
-  /** The deadline is for each thing that the job begins, not for all of them together. */
+  /** Applies the deadline to each item of the job instead of the whole job. */
   readonly each?: true
   /** Names the place at which the job was ended, by the number of the last thing that it began. */
   placeOf(index: number): string
@@ -44,7 +44,7 @@ export interface JobResult {
   readonly imported?: ImportedText
 }
 
-/** One process of the cage with a queue before it. It stays warm between jobs and is replaced when a job is ended. */
+/** One separate process with a queue. It stays warm between jobs and is replaced when a job is ended. */
 export interface Cage {
   /** Rejects with JobEnded when the job takes more time or memory than it may. */
   perform(job: CageJob, budget: JobBudget, files?: readonly SourceFile[]): Promise<JobResult>
@@ -92,7 +92,7 @@ export function createCage(heapMb: number): Cage {
     ]
     const next = async (): Promise<CageMessage> => {
       const message = await Promise.race([caged.next(), ...limits])
-      // What else is waiting in this process comes first.
+      // Yield to the event loop first.
       await clock.sleep(0)
       if (message.said === 'failed') throw new Error(message.message)
       return message
@@ -155,7 +155,7 @@ async function lateEach(
   for (let seen = caged.begun(); ; seen = caged.begun()) {
     await clock.sleep(deadlineMs, signal)
     if (signal.aborted) return new Promise(() => {})
-    // What it said while this program was busy with something else is read first.
+    // First read messages that arrived while the event loop was blocked.
     for (let turn = 0; turn < 3; turn++) await clock.sleep(0)
     if (caged.begun() === seen) throw why()
   }
@@ -199,7 +199,7 @@ async function resultOf(caged: Caged, next: () => Promise<CageMessage>) {
   }
 }
 
-/** How a process ended, or why it never began. */
+/** How a process ended, or why it did not start. */
 interface Death {
   readonly unstarted?: string
   readonly signal?: string
@@ -218,7 +218,7 @@ interface Caged {
   place(): number
   /** Number of jobs started so far. */
   begun(): number
-  /** The program stays while this one works, and does not stay for one that waits. */
+  /** `hold` keeps the program alive while this process works; `release` lets it exit while the process is idle. */
   hold(): void
   release(): void
   end(): void
@@ -233,7 +233,7 @@ function startCaged(heapMb: number): Caged {
   // Published, it is JavaScript beside the program (scripts/build.ts).
   const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '../../worker.js', import.meta.url)
   const child = fork(fileURLToPath(entry), [], {
-    // Nothing of the program's own environment, and none of its flags.
+    // Inherit neither the environment nor the flags of the program.
     env: {},
     execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=8'],
     serialization: 'advanced',
@@ -257,7 +257,7 @@ function startCaged(heapMb: number): Caged {
     child.on('error', (error: NodeJS.ErrnoException) => over({ unstarted: error.code ?? 'unknown error' }))
   })
   let [place, begun] = [0, 0]
-  // Without a free file there is nothing of a process, not even this.
+  // Without free file descriptors, the child has no stdio at all.
   const places = (child.stdio as typeof child.stdio | undefined)?.[PLACE_FD]
   let rest = Buffer.alloc(0)
   places?.on('error', () => {})

@@ -19,8 +19,8 @@ interface OpenQuestion {
 }
 
 /**
- * Reads definitions and expands instances of a cluster in the cage. Questions that come while it works are asked together.
- * An instance that was ended is set aside for a while, ever longer, and the others are answered.
+ * Reads definitions and expands instances of a cluster in the cage. Questions that arrive while it works are batched.
+ * An instance that had to be ended is skipped for a while, longer each time; the others are still answered.
  */
 export function createCagedComposer({
   clock,

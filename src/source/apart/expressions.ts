@@ -37,7 +37,7 @@ export function createCagedExpressions({
     setAside.set(expression, ended)
     return ended
   }
-  /** How long it took when it was last evaluated. */
+  /** Duration of the last evaluation. */
   const slowness = ({ expression }: ExpressionQuestion) => tookMs.get(expression) ?? 0
   const asleep = (expression: string): Paused | undefined => {
     const ended = setAside.get(expression)
@@ -63,7 +63,7 @@ export function createCagedExpressions({
           found.set(id, toldOf(ended))
           open.delete(id)
         }
-        // Who is quick does not wait for who is slow.
+        // Ask the fast ones first, so that they need not wait for slow ones.
         const asked = [...open].toSorted(([, a], [, b]) => slowness(a) - slowness(b))
         if (asked.length === 0) break
         if (clock.monotonicMs() - begunMs > LIMITS.answersMs) {

@@ -39,13 +39,13 @@ export interface TimedAnswer {
   readonly ms: number
 }
 
-/** What came of questions about instances in a cluster, as far as it came to them. */
+/** Answers about instances in a cluster, as far as the round reached them. */
 export interface ComposedAnswers {
   readonly described: DescribedDefinitions
   readonly answers: readonly ClusterAnswer[]
 }
 
-/** What the program tells the cage. */
+/** Messages of the program to the cage. */
 export type CageOrder = { readonly files: readonly SourceFile[] } | CageJob | 'next'
 
 /** Messages of the cage: that the job started, how it ended, then one piece each time the program asks for the next. */

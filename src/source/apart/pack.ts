@@ -9,7 +9,7 @@ import { type Doubtful, placingDoubtful } from '../doubtful.ts'
 import type { DocumentPlace, ExpandedInstances, Ignored, Revision } from '../git/revision.ts'
 import { fieldProblemAt, plainProblem } from '../yaml/problem-at.ts'
 
-/** What a revision is without its functions. */
+/** The data of a revision, without its functions. */
 export interface PackedHead {
   readonly id: string
   readonly files: number
@@ -28,9 +28,9 @@ export interface RevisionPiece {
   readonly definitions?: readonly Ignored[]
   readonly doubtful?: readonly Omit<Doubtful, 'problemAt'>[]
   readonly late?: LateInstances
-  /** What the late instances become, without the pieces of their revision. */
+  /** The expansion of late instances, without the pieces of its revision. */
   readonly expanded?: Omit<ExpandedInstances, 'revision'> & { readonly head: PackedHead }
-  /** It is a piece of what the late instances become. */
+  /** Marks a piece of the expansion of late instances. */
   readonly ofLate?: true
   readonly objects?: { readonly place: string; readonly at: ObjectsAt; readonly more: boolean }
 }
@@ -121,7 +121,7 @@ export function unpack(head: PackedHead, pieces: readonly RevisionPiece[], expan
   return withLate(base, instances, new Map(), expansion)
 }
 
-/** What late instances become, from its parts. */
+/** Assembles the expansion of late instances from its pieces. */
 export function unpackExpanded(pieces: readonly RevisionPiece[]): ExpandedInstances | undefined {
   const { expanded } = pieces.find((piece) => piece.expanded !== undefined) ?? {}
   if (expanded === undefined) return undefined

@@ -36,7 +36,7 @@ export function createWorkerReader({ clock, deadlineMs = LIMITS.readMs, heapMb }
   const costly = new Map<string, Paused>()
   /** A directory is looked at again and again, and is nearly always the same. */
   let last: { readonly name: string; readonly revision: Revision } | undefined
-  /** What was ended is likely to be ended again: it is not tried at every look, but ever more seldom. */
+  /** Retry an ended job with growing delay, because it is likely to be ended again. */
   const unlessKnown = async <T>(name: string, work: (name: string) => Promise<T>): Promise<T> => {
     const known = costly.get(name)
     if (known !== undefined && clock.monotonicMs() < known.untilMs) throw new TooCostly(known.why)
@@ -91,7 +91,7 @@ export function createWorkerReader({ clock, deadlineMs = LIMITS.readMs, heapMb }
 
 const NOTHING = new Uint8Array()
 
-/** Where it was when it was ended. */
+/** Returns the place at which the job was ended. */
 function placeOf(job: CageJob, files: readonly SourceFile[]): (index: number) => string {
   if (job.job === 'objects') return () => 'reading what was fetched'
   if (job.job === 'kustomized') return () => `reading ${job.unbuilt.directory}`
@@ -99,7 +99,7 @@ function placeOf(job: CageJob, files: readonly SourceFile[]): (index: number) =>
   return (index) => `reading ${index === 0 ? 'it' : (files[index - 2]?.path ?? 'its kustomizations')}`
 }
 
-/** The same bytes at the same paths. */
+/** Names a reading by its content: the same bytes at the same paths give the same name. */
 function* nameOf(
   { files, above = [], siblings = new Map(), ignore = '', commit = '' }: FileReading,
   places: readonly string[],

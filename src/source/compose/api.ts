@@ -23,18 +23,18 @@ export interface DefinedApi {
   readonly origin: Origin
 }
 
-/** A value of a document that only the world can say, and has not said yet. */
+/** A missing value of a document, which only an observed object can supply. */
 export interface MissingValue {
   readonly expression: string
   /** The field that it goes into, in the document of the definition. */
   readonly path: FieldProblem['path']
   /** Resources of the definition that it is taken from, by id. */
   readonly of: readonly string[]
-  /** Why it has no value, where they are there. */
+  /** Why it has no value although its objects exist. */
   readonly why?: string
 }
 
-/** What is there while an instance is expanded. */
+/** The live objects available to an expansion. */
 export interface LiveObjects {
   /** A document of the instance as it is now, one of several with the same id. Undefined: not observed yet. */
   made(document: MadeBefore): DocumentFields | undefined
@@ -56,11 +56,11 @@ export interface ComposedDocument {
   readonly value: DocumentFields
   /** The template that it was made from, in the document of the definition. */
   readonly path: FieldProblem['path']
-  /** What it was made after: documents of the same instance, by id. */
+  /** Documents of the same instance that come first, by id. */
   readonly uses: readonly string[]
   /** Expressions about `self`. */
   readonly readyWhen: readonly string[]
-  /** What it waits for: without it the document is not whole, and nothing is made of it. */
+  /** Missing values: the document waits for them and is not made yet. */
   readonly missing?: readonly MissingValue[]
 }
 
@@ -74,7 +74,7 @@ export interface Serving {
   readonly categories: readonly string[]
 }
 
-/** The same with what its instances become. */
+/** A defined API with its expansion. */
 export interface ComposedApi extends DefinedApi {
   /** `ResourceGraphDefinition/k3snode`. */
   readonly definition: string
@@ -83,11 +83,11 @@ export interface ComposedApi extends DefinedApi {
   readonly serving: Serving
   /** Ids of its resources in the order in which they are made, where that is the same for every instance. */
   readonly order: readonly string[]
-  /** It takes values from objects that are there. */
+  /** Reads values of live objects. */
   readonly readsWorld?: boolean
   /** Resources that are read and never made, by id. */
   readonly externals?: readonly string[]
-  /** Where templates stand, unless a document says otherwise. */
+  /** Default position of templates; a document may have its own. */
   readonly place: TemplatePlace
   expand(
     instance: DocumentFields,

@@ -169,7 +169,7 @@ function namedAs(judged: IgnoredDocument, apis: ReadonlyMap<string, DefinedApi>)
   return { apiVersion, kind, note: reads ? 'defines an API' : 'not expanded' }
 }
 
-/** Of a group that croft reads: what it makes nothing of is named. An instance without its definition proves nothing. */
+/** Reports an uninterpreted object of a supported group: an orphaned instance does not count as removed. */
 function notUnderstood(apiVersion: string, kind: string, readers: readonly ApiReader[]): FieldProblem {
   const group = apiVersion.split('/')[0] ?? ''
   const known = readers.flatMap((reader) => (reader.group === group ? reader.kinds : []))
@@ -192,7 +192,7 @@ function notUnderstood(apiVersion: string, kind: string, readers: readonly ApiRe
   }
 }
 
-/** Only where one of these is among the files can something be an instance. */
+/** Reports whether the document defines an API. Without such documents there are no instances. */
 function mayDefine(judged: JudgedObject): boolean {
   if (judged.outcome !== 'ignored') return false
   return isOfClaimedGroup(judged) || slipIn(namesOf(judged, false), [], READERS) !== undefined
@@ -200,12 +200,12 @@ function mayDefine(judged: JudgedObject): boolean {
 
 function slipOf(judged: IgnoredDocument, apis: readonly DefinedApi[]): FieldProblem | undefined {
   const { document, kindName, note = '' } = judged
-  // Only of what says too little of itself is the text worth another look.
+  // Parse the text again only if its kind is unknown.
   const broken = kindName === '' && apis.length > 0 && readDocuments(document.text)[0]?.findings.some(isSyntax) === true
   return broken ? brokenInstance(document.text, note, apis) : slipIn(namesOf(judged, apis.length > 0), apis, READERS)
 }
 
-/** What an object says it is; where its judge found that it says too little, as much as it says, if that is worth a look. */
+/** Returns an object's apiVersion and kind. If its judge found no kind, `closely` reads both from the text. */
 function namesOf(judged: IgnoredDocument, closely: boolean): { readonly apiVersion: string; readonly kind: string } {
   const { apiVersion, kindName } = judged
   const value = closely && kindName === '' ? objectIn(judged).value : undefined

@@ -32,9 +32,9 @@ export interface CompositionPart {
   readonly readyWhen: readonly string[]
   /** Names of parts that write what it reads. */
   readonly uses: readonly string[]
-  /** How many steps of the environment come before it. */
+  /** Number of environment steps before it. */
   readonly after: number
-  /** Its place among the parts as they are written. */
+  /** Index among the parts as written. */
   readonly index: number
 }
 
@@ -106,7 +106,7 @@ export function readComposition(
       if (inPipeline && known !== name) wrong(at, 'a resource needs a name')
       if (typeof base.apiVersion !== 'string' || typeof base.kind !== 'string')
         wrong([...at, 'base'], `the base of ${known} needs apiVersion and kind`)
-      // Only warnings: a patch may yet write over what is wrong here.
+      // Warn only: a patch may still overwrite the wrong field.
       for (const found of kubernetesProblems(base, [...at, 'base'])) problems.push({ ...found, severity: 'warning' })
       if (parts.some((one) => one.name === known)) wrong([...at, 'name'], `two resources are called ${known}`)
       const written = listOf(patches).flatMap(
@@ -155,7 +155,7 @@ export function readComposition(
   return { parts: ordered, environment, problems }
 }
 
-/** What patches may read of a composite. */
+/** Returns the shape that patches may read of a composite. */
 function compositeShape({ spec, status }: { readonly spec: ValueShape; readonly status: ValueShape }): ValueShape {
   const texts: ValueShape = { type: 'object', additionalProperties: TEXT }
   return {
@@ -179,7 +179,7 @@ function isPipeline({ spec: written }: DocumentFields): boolean {
 }
 
 interface StepInput {
-  /** It selects an environment; otherwise it names resources. */
+  /** Selects an environment; otherwise lists resources. */
   readonly selects: boolean
   readonly input: DocumentFields
   readonly path: ProblemPath
@@ -205,7 +205,7 @@ function inputsOf(composition: DocumentFields, wrong: Complain): readonly StepIn
     // A function may be installed under any name; the group of its input is its own.
     const takes = String(input.apiVersion)
     const path: ProblemPath = ['spec', 'pipeline', index, 'input']
-    // It only says that a composite is ready when its parts are, which croft knows itself.
+    // function-auto-ready only makes a composite ready with its parts, which croft does itself.
     if (/function-auto-ready(?:-|$)/.test(name)) return []
     if (takes.startsWith('environmentconfigs.fn.crossplane.io/') || /function-environment-configs(?:-|$)/.test(name))
       return [{ selects: true, input, path }]
@@ -248,7 +248,7 @@ function checkOf(check: DocumentFields, base: DocumentFields, path: ProblemPath,
   return []
 }
 
-/** What resources write to the environment is known when they are there: a step after them would have to be done again. */
+/** Refuses steps that read what an earlier resource writes to the environment: they would have to run again. */
 function lateEnvironments(
   parts: readonly CompositionPart[],
   environment: readonly EnvironmentStep[],
@@ -328,7 +328,7 @@ function withUses(
   })
 }
 
-/** What a resource waits for where a patch has no value: it comes later, or it must be there. */
+/** Returns what a resource waits for if a patch has no value: a late one, or a required one. */
 function waitsFor(
   { from, late, required, target }: Patch,
   lacking: readonly PathSegment[],
@@ -340,8 +340,8 @@ function waitsFor(
 }
 
 /**
- * What a composite becomes. Pure: what is there is given. A resource waits for a value that comes from the status of another
- * and is not there yet, and for a field of the composite that one of its patches requires.
+ * Returns the documents of a composite. Pure: live objects are passed in. A resource waits for a missing value from the
+ * status of another one, and for a field of the composite that one of its patches requires.
  */
 export function expandComposition(
   { parts, environment }: ReadComposition,
@@ -352,7 +352,7 @@ export function expandComposition(
   const environments = environmentsOf(environment, instance, configs)
   if ('problem' in environments) return environments
   let composite: unknown = environments.composite
-  /** What resources write to the environment, with the places of both. */
+  /** Patches from resources to the environment, with the indexes of both. */
   const written: { readonly index: number; readonly patch: Patch; readonly object: DocumentFields }[] = []
   const documents: ComposedDocument[] = []
   for (const { name, base, path, patches, readyWhen, uses, after, index } of parts) {
@@ -388,12 +388,12 @@ export function expandComposition(
   return { documents }
 }
 
-/** Does a resource of it take values that only another can say? */
+/** Reports whether a resource takes values from the status of another one. */
 export function readsStatus({ parts }: ReadComposition): boolean {
   return parts.some(({ patches }) => patches.some(({ late }) => late.length > 0))
 }
 
-/** What patches write to the status of a composite from the objects that were made for it. Pure. */
+/** Returns the status of a composite, as patches write it from the objects made for it. Pure. */
 export function statusOfComposite(
   { parts, environment }: ReadComposition,
   instance: DocumentFields,

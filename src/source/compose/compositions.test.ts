@@ -394,7 +394,7 @@ test('paths of fields are read as Crossplane writes them', () => {
 
 const REFUSED = Symbol('refused')
 
-// What function-patch-and-transform answered when it was asked.
+// Recorded answers of function-patch-and-transform.
 for (const [policy, there, put, expected] of [
   ['MergeObjects', { a: 1, b: { c: 1 } }, { a: 2, b: { c: 2, d: 2 }, e: 2 }, { a: 1, b: { c: 1, d: 2 }, e: 2 }],
   ['ForceMergeObjects', { a: 1, b: { c: 1 }, f: 1 }, { a: 2, b: { d: 2 } }, { a: 2, b: { c: 1, d: 2 }, f: 1 }],

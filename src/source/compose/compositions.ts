@@ -138,7 +138,7 @@ function withCheckedRules(shape: ValueShape, path: ProblemPath, tell: (problem: 
   }
 }
 
-/** What Crossplane writes itself is in every status. */
+/** Adds the fields that Crossplane writes into every status. */
 function withConditions(status: ValueShape = { type: 'object' }): ValueShape {
   if (status.type !== 'object') return status
   const own = { conditions: ANYTHING, connectionDetails: ANYTHING, claimConditionTypes: ANYTHING, crossplane: ANYTHING }

@@ -11,7 +11,7 @@ export interface EnvironmentData {
   readonly object: DocumentFields
 }
 
-/** Which label an EnvironmentConfig must have. */
+/** A label that an EnvironmentConfig must have. */
 interface LabelMatch {
   readonly key: string
   readonly value: { readonly text: string } | { readonly from: readonly PathSegment[]; readonly optional: boolean }
@@ -20,7 +20,7 @@ interface LabelMatch {
 
 type EnvironmentSource = {
   readonly path: ProblemPath
-  /** Where in the environment its data goes. Absent: to the top. */
+  /** Target path in the environment. Absent: the top. */
   readonly target?: readonly PathSegment[]
 } & (
   | { readonly by: 'name'; readonly name: string }
@@ -34,7 +34,7 @@ type EnvironmentSource = {
     }
 )
 
-/** What a step of a pipeline does to the environment. */
+/** An effect of a pipeline step on the environment. */
 export type EnvironmentStep =
   | {
       readonly does: 'select'
@@ -160,7 +160,7 @@ export type Environments =
   | { readonly states: readonly DocumentFields[]; readonly composite: DocumentFields }
   | { readonly problem: FieldProblem }
 
-/** What the steps make of a composite. Pure. */
+/** Returns the environments that the steps make for a composite. Pure. */
 export function environmentsOf(
   steps: readonly EnvironmentStep[],
   instance: DocumentFields,
@@ -227,7 +227,7 @@ function merged(
       data = overlaid(data, fieldsOf(own))
     }
   }
-  // Who asks for nothing is not asked again, and sets nothing: not even its defaults.
+  // If nothing is selected, the function runs only once and sets nothing, not even its defaults.
   return { environment: asked ? named(overlaid(defaults, overlaid(environment, data))) : environment }
 }
 
@@ -300,7 +300,7 @@ function inSequence(
     .map(({ config }) => config)
 }
 
-/** One object over another: objects in both come together, everything else is taken from the second. */
+/** Merges two objects: nested objects are merged, all other values come from the second. */
 function overlaid(under: DocumentFields, over: DocumentFields): DocumentFields {
   const together = Object.entries(over).map(([name, value]) => {
     const below = Object.hasOwn(under, name) ? under[name] : undefined

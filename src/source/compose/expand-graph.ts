@@ -11,7 +11,7 @@ import { answersFrom, evaluatedAt, filled, NOT_YET, type TemplateAnswers, Templa
 
 export type GraphExpansion =
   | { readonly documents: readonly ComposedDocument[] }
-  /** What is wrong in the definition, for this instance. */
+  /** A problem of the definition, for this instance. */
   | { readonly problem: FieldProblem }
 
 /**
@@ -178,7 +178,7 @@ function copiesOf({ forEach }: GraphResource, answers: TemplateAnswers): readonl
   return copies
 }
 
-/** What says no namespace is in that of its instance. */
+/** Adds the instance's namespace to an object without one. */
 function withNamespace(value: DocumentFields, schema: DocumentFields): DocumentFields {
   const own = isFields(value.metadata) ? value.metadata : {}
   const namespace = isFields(schema.metadata) ? schema.metadata.namespace : undefined

@@ -13,7 +13,7 @@ import type { ComposedApi, ComposedDocument, LiveObjects, PlacedObject, Template
 import { typeOfExpression } from './expression-type.ts'
 import { ANYTHING, conform, type DocumentFields } from './shape.ts'
 
-/** One document that an instance became, and what it was judged to be. */
+/** One document made for an instance, as judged. */
 export interface MadeDocument {
   /** The resource of the definition that it was made from; of what an instance in it became, that instance's. */
   readonly id: string
@@ -23,9 +23,9 @@ export interface MadeDocument {
   readonly file: string
   readonly judged: readonly JudgedObject[]
   readonly keys: readonly ResourceKey[]
-  /** What it is made after. */
+  /** Keys that must be made first. */
   readonly after: readonly ResourceKey[]
-  /** It is an object of a cluster, in an add-on. */
+  /** Marks an object of a cluster, in an add-on. */
   readonly inCluster?: true
   /** What it waits for: it is not made yet, and an object with its key stays. Without a key, none is known. */
   readonly waits?: readonly WaitingFor[]
@@ -56,7 +56,7 @@ export function idOfApi({ apiVersion, kind }: Readonly<{ apiVersion?: unknown; k
   return `${String(apiVersion)} ${String(kind)}`
 }
 
-/** What an instance becomes, in the order in which it is made; instances among it in turn. What is wrong is told. */
+/** Returns an instance's documents in the order in which they are made, nested ones included, and its problems. */
 export function expandInstance(
   instance: PlacedObject,
   api: ComposedApi,
@@ -79,14 +79,14 @@ export function expandInstance(
 /** An instance of instances: each is within its limit, and all of them together are not. */
 class TooManyNested extends Error {}
 
-/** What one instance may still become, with the instances in it. */
+/** The scope with the number of documents that one instance may still make, nested ones included. */
 interface CountedScope extends ExpansionScope {
   left: number
 }
 
 interface ExpandedInstance {
   readonly made: readonly MadeDocument[]
-  /** The status that its definition gives it, by what is there. */
+  /** The status by its definition and the live objects. */
   readonly status: DocumentFields
 }
 
@@ -208,14 +208,14 @@ interface Finishing {
   readonly part: string
   /** Keys of what the instance becomes, by id. */
   readonly keysOf: ReadonlyMap<string, readonly ResourceKey[]>
-  /** It is an instance itself. */
+  /** Set if the document is itself an instance. */
   readonly isNested: boolean
 }
 
 /** Makes a document once more, after these keys as well. */
 type Remake = (after: readonly ResourceKey[]) => MadeDocument
 
-/** Of each document: an instance is expanded before it is known what it comes after. */
+/** How to remake a document: an instance is expanded before its dependencies are known. */
 const REMAKES = new WeakMap<MadeDocument, Remake>()
 
 /** A document of a nested instance, as part of the outer one: what that refers to comes before all of them. */
@@ -295,7 +295,7 @@ function fieldsNobodyKnows(value: DocumentFields, place: TemplatePlace, by: Comp
     .map((problem) => ({ ...problem, message: `${problem.message} (for ${by.instance})` }))
 }
 
-/** A document without all its values: nothing is made of it, and nothing of it counts as gone. */
+/** Returns a document with missing values: it is not made, and does not count as removed. */
 function waitingDocument(
   { id, value, path: own, missing = [] }: ComposedDocument,
   key: ResourceKey | undefined,
@@ -370,7 +370,7 @@ function asAddon({ value, readyWhen }: ComposedDocument, cluster: string, name: 
   }
 }
 
-/** The document with what it is made after, said as a person would say it. */
+/** Adds the document's dependencies in the form that a manifest would have. */
 function withOrder(value: DocumentFields, after: readonly ResourceKey[], readyWhen: readonly string[]): DocumentFields {
   const kind = findKind(String(value.apiVersion), String(value.kind))
   if (kind?.orderedBy === undefined || (after.length === 0 && readyWhen.length === 0)) return value

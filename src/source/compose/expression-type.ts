@@ -8,11 +8,11 @@ export type TypeScope = Readonly<Record<string, ValueShape>>
 export type TypedExpression =
   | {
       readonly type: ValueShape
-      /** It answers an optional value. */
+      /** The result is an optional value. */
       readonly mayBeMissing: boolean
-      /** What it reads, from the names in scope: `['vm', 'spec', 'memory']`. */
+      /** Paths that it reads, from the names in scope: `['vm', 'spec', 'memory']`. */
       readonly reads: readonly (readonly string[])[]
-      /** The same with every use of one name called another. */
+      /** Returns the expression with one name replaced. */
       renamed(from: string, to: string): string
     }
   | { readonly problem: string }
@@ -45,7 +45,7 @@ export function typeOfExpression(expression: string, scope: TypeScope): TypedExp
   }
 }
 
-/** What is in optional values, which themselves are no plain values. */
+/** Content types of optional values, which are not plain values themselves. */
 const contents = new WeakMap<ValueShape, ValueShape>()
 
 function optional(content: ValueShape): ValueShape {
@@ -181,7 +181,7 @@ const CONSTANTS: Readonly<Record<string, ValueShape>> = {
 /** Names that CEL itself has: types that can be compared with. */
 const OWN_NAMES: ReadonlySet<string> = new Set('bool bytes double int list map null_type string type uint'.split(' '))
 
-/** Functions whose name has a dot: what stands before it is no value. */
+/** Functions with a dot in their name: the part before it is a namespace. */
 const OWN_FUNCTIONS: Readonly<Record<string, { readonly takes: ValueShape; readonly answer: ValueShape }>> = {
   'lists.range': { takes: INTEGER, answer: { type: 'array', items: INTEGER } },
   'base64.encode': { takes: ANYTHING, answer: TEXT },
@@ -273,7 +273,7 @@ const COMPARING: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_'])
 const COUNTING: ReadonlySet<string> = new Set(['_-_', '_*_', '_/_', '_%_'])
 
 /** Functions by name: what they work on where that is always the same, and what they answer. */
-/** No plain value: it is compared, added and turned into numbers. */
+/** Not a plain value: it is compared, added and converted to numbers. */
 const QUANTITY: ValueShape = { type: 'object', properties: {} }
 const FUNCTIONS: Readonly<Record<string, { readonly on?: ValueShape; readonly answer: ValueShape }>> = {
   size: { answer: INTEGER },

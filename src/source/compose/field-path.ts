@@ -29,7 +29,7 @@ export interface MergePolicy {
   readonly append: boolean
 }
 
-/** What stands at a path; undefined where nothing does. Throws `TransformMistake` where it leads through something that has no such step. */
+/** Returns the value at a path, or undefined. Throws `TransformMistake` if a step does not fit the value. */
 export function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
   let at = value
   for (const [index, step] of path.entries()) {
@@ -50,8 +50,8 @@ function mustLead(at: unknown, path: readonly PathSegment[], index: number): voi
 }
 
 /**
- * The same value with something else at a path. What is missing on the way is made; `*` is every entry that is there; undefined
- * takes a field away.
+ * Returns the value with a change at a path. Creates missing steps; `*` changes all existing entries; undefined removes
+ * a field.
  */
 export function withValue(
   value: unknown,
@@ -82,13 +82,13 @@ export function withValue(
   return others
 }
 
-/** What is empty counts as not set. */
+/** Reports whether a value counts as unset. */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
   return Array.isArray(value) ? value.length === 0 : isFields(value) && Object.keys(value).length === 0
 }
 
-/** The value at the path itself: entries that are there already are not appended once more, and null takes away what is there. */
+/** Merges at the path itself: existing entries are not appended twice, and null removes the value. */
 function mergedAt(there: unknown, put: unknown, policy: MergePolicy): unknown {
   if (!policy.append || !Array.isArray(put) || there === undefined || there === null)
     return put === null ? null : merged(there, put, policy)
@@ -110,7 +110,7 @@ function merged(there: unknown, put: unknown, policy: MergePolicy): unknown {
   return policy.force ? put : there
 }
 
-/** The shape at a path; undefined: the shape says that there is no such field. */
+/** Returns the shape at a path; undefined if the shape has no such field. */
 export function shapeAt(shape: ValueShape, path: readonly PathSegment[]): ValueShape | undefined {
   let at = shape
   for (const step of path) {

@@ -1,18 +1,18 @@
 import { isFields } from '../manifest.ts'
 
 /*
- * How Go writes values, as far as compositions show it. A bigint is its int64 and a number its float64, whole or not: a function
- * gets all numbers of a composite as float64, and only a transform makes an int64 of one.
+ * Prints values as Go does, as far as compositions show it. A bigint is an int64 and a number a float64, whole or not:
+ * a function gets all numbers of a composite as float64, and only a transform makes an int64 of one.
  */
 
-/** As Crossplane read a composite before there were functions: whole numbers are int64. */
+/** Converts whole numbers to int64, as Crossplane did before there were functions. */
 export function withIntegers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withIntegers)
   if (isFields(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withIntegers(one)]))
   return Number.isSafeInteger(value) ? BigInt(value as number) : value
 }
 
-/** As JSON has it. */
+/** Converts to JSON values. */
 export function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (Array.isArray(value)) return value.map(plainValue)
@@ -25,10 +25,10 @@ export function shownValue(value: unknown): string {
   return JSON.stringify(plainValue(value)) ?? String(value)
 }
 
-/** Why Go would write a complaint into the text, or nothing that anybody wants. */
+/** Thrown if Go would print an error into the text, or nothing useful. */
 export class FormatMistake extends Error {}
 
-/** As `%v` shows it. */
+/** Prints like `%v`. */
 export function goText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint') return String(value)
@@ -41,7 +41,7 @@ export function goText(value: unknown): string {
     .join(' ')}]`
 }
 
-/** As `%v`: the shortest that reads as the same number, with an exponent from a million on and below 1e-04. */
+/** Prints like `%v`: the shortest form that reads back equal, with an exponent from a million on and below 1e-04. */
 function goNumber(value: number): string {
   if (value === 0) return '0'
   const size = Math.abs(value)
@@ -50,7 +50,7 @@ function goNumber(value: number): string {
   return `${digits}e${exponent.startsWith('-') ? '-' : '+'}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`
 }
 
-/** Without an exponent, however large or small. */
+/** Prints a number without an exponent. */
 export function decimal(value: number): string {
   const plain = String(value)
   if (!plain.includes('e')) return plain
@@ -62,7 +62,7 @@ export function decimal(value: number): string {
   return `${sign}${whole}${part.padEnd(shift, '0')}`
 }
 
-/** As Go's encoder writes it: fields by their names, and nothing that could end a script. */
+/** Prints JSON like Go's encoder: sorted fields, and escapes for characters that could end a script. */
 export function goJson(value: unknown): string {
   return JSON.stringify(sorted(plainValue(value))).replaceAll(
     /[<>&\u2028\u2029]/g,
@@ -75,7 +75,7 @@ function sorted(value: unknown): unknown {
   return isFields(value) ? Object.fromEntries(namesOf(value).map((name) => [name, sorted(value[name])])) : value
 }
 
-/** In the order of their bytes. */
+/** Returns field names sorted by bytes. */
 function namesOf(fields: object): readonly string[] {
   return Object.keys(fields).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 }

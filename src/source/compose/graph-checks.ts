@@ -9,7 +9,7 @@ import { expressionsIn } from './template.ts'
 
 const wrong = (path: ProblemPath, message: string, hint?: string) => fieldProblem('bad-graph', path, message, hint)
 
-/** What makes a template no object of Kubernetes. */
+/** Returns why a template is no Kubernetes object. */
 export function templateProblems(template: DocumentFields, path: ProblemPath): readonly FieldProblem[] {
   const { apiVersion, kind, metadata } = template
   const problems: FieldProblem[] = []

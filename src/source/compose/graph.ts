@@ -27,7 +27,7 @@ export interface GraphResource {
   readonly uses: readonly string[]
   /** Expressions that ask for what no template says, and the ids of whose objects they ask. */
   readonly late: ReadonlyMap<string, readonly string[]>
-  /** It is read and never made: the template names it. */
+  /** Read only: the template names the object. */
   readonly external: boolean
 }
 
@@ -40,7 +40,7 @@ export interface Graph {
   readonly serving: Serving
   /** With expressions over the objects that were made. */
   readonly status: DocumentFields
-  /** What is used comes before what uses it. */
+  /** Sorted: a used resource comes before its users. */
   readonly resources: readonly GraphResource[]
 }
 
@@ -81,7 +81,7 @@ const CONDITIONS: ValueShape = {
   items: { type: 'object', properties: { type: TEXT, status: TEXT, reason: TEXT, message: TEXT } },
 }
 
-/** What `readyWhen` sees of something that croft keeps. */
+/** The shape of `self` in `readyWhen` of an object that croft keeps. */
 export const SELF: ValueShape = {
   type: 'object',
   properties: {
@@ -303,7 +303,7 @@ export function readGraph(document: DocumentFields): {
         bad(`: ${typing.problem}`)
         continue
       }
-      // Of a list, readyWhen is about each of its entries.
+      // In a list, readyWhen applies to each entry.
       if (!typing.reads.some(([name = '']) => name === 'each' || Array.isArray(named.get(name)?.one.forEach)))
         closer(expression, at, others, typing.type)
       const about = [...new Set(typing.reads.map(([name = '']) => name))]
@@ -312,7 +312,7 @@ export function readGraph(document: DocumentFields): {
         bad(` is ${shapeWord(typing.type)}; it must be true or false`)
       else if (about.length > 1) bad(` is about ${about.join(' and ')}; it must be about one resource`)
       else {
-        // What is said here of another is a wait for that one.
+        // A reference to another resource here is a wait for it.
         const who = subject === 'each' ? id : subject
         if (who !== id) uses.add(who)
         readyOf.set(who, [...(readyOf.get(who) ?? []), typing.renamed(subject, 'self')])
@@ -387,7 +387,7 @@ function servingOf(schema: DocumentFields): Serving {
   }
 }
 
-/** As English has it in most cases: kro names the definition of a kind so. */
+/** Returns the English plural: kro names CustomResourceDefinitions by it. */
 function pluralOf(word: string): string {
   if (/(?:s|x|z|ch|sh)$/.test(word)) return `${word}es`
   return /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`
@@ -412,7 +412,7 @@ function speakable(document: DocumentFields): DocumentFields {
   return { ...document, spec: { ...spec, schema: spoken(schema), resources: spoken(resources) } }
 }
 
-/** What `readyWhen` sees of a resource. */
+/** Returns the shape of `self` in `readyWhen` of a resource. */
 function selfOf({ template }: DocumentFields): ValueShape {
   return isFields(template) && isCroftTemplate(template) ? SELF : ANYTHING
 }
@@ -421,7 +421,7 @@ export function isCroftTemplate({ apiVersion }: DocumentFields): boolean {
   return typeof apiVersion === 'string' && /(?:^|\.)(?:croft\.dev|crossplane\.io)\//.test(apiVersion)
 }
 
-/** What others see of it: what its template says and its status; of a kind that croft does not know also anything else. */
+/** Returns a resource's shape for others: its template and status, and any field if croft does not know its kind. */
 function shapeOfResource(one: DocumentFields): ValueShape {
   if (isFields(one.externalRef)) return ANYTHING
   const { template } = one
@@ -446,7 +446,7 @@ export function statusShape({ apiVersion }: DocumentFields): ValueShape {
   return { ...own, properties: { ...own.properties, atProvider: ANYTHING } }
 }
 
-/** Does an expression ask for something that is not written in the template: what only the object itself can say? */
+/** Reports whether an expression reads a field outside the template, which only the live object has. */
 function isLate(
   { template, externalRef, forEach }: DocumentFields,
   fields: readonly string[],
@@ -457,7 +457,7 @@ function isLate(
   if (Array.isArray(forEach) || fields.length === 0) return /\bstatus\b/.test(expression)
   if (fields[0] === 'status') return true
   if (isFields(template) && isCroftTemplate(template)) return false
-  // An instance gives its namespace to what says none.
+  // The instance's namespace is the default.
   if (fields[0] === 'metadata' && fields[1] === 'namespace') return false
   let at: unknown = template
   for (const field of fields) {
@@ -468,7 +468,7 @@ function isLate(
   return false
 }
 
-/** What is wrong with a reference to an object that exists. */
+/** Checks a reference to an existing object. */
 function externalProblems({ externalRef, forEach }: DocumentFields, path: ProblemPath): readonly FieldProblem[] {
   const at = [...path, 'externalRef']
   const { apiVersion, kind, metadata } = isFields(externalRef) ? externalRef : {}

@@ -11,16 +11,16 @@ import type { DocumentFields } from './shape.ts'
 
 /* Definitions and instances that are objects of a cluster. What goes in and comes out is plain data: the cage does this. */
 
-/** What a definition says, without what it computes. */
+/** A definition without its computations. */
 export type DescribedApi = Pick<
   ComposedApi,
   'kind' | 'apiVersion' | 'summary' | 'spec' | 'definition' | 'serving' | 'order' | 'readsWorld'
 >
 
-/** What the definitions of a cluster define together. */
+/** All APIs that the definitions of a cluster define. */
 export interface DescribedDefinitions {
   readonly apis: readonly DescribedApi[]
-  /** What is wrong, by the key of the definition: `ResourceGraphDefinition/k3snode`. */
+  /** Problems by the key of the definition: `ResourceGraphDefinition/k3snode`. */
   readonly problems: ReadonlyMap<string, readonly string[]>
 }
 
@@ -30,9 +30,9 @@ export interface ExpandQuestion {
   readonly instance: DocumentFields
   /** The namespace whose objects have the keys that they would have in a file. */
   readonly home: string
-  /** What was made for the instance before, with its status. */
+  /** Objects made for the instance earlier, with their status. */
   readonly children: ReadonlyMap<ResourceKey, DocumentFields>
-  /** What the namespace of the instance may name, where that is not the operator's own. */
+  /** Grant of the instance's namespace, if that is not the operator's. */
   readonly grant?: Grant
   /** Objects that a definition only reads, by `readKey`. A text says why an object cannot be read. */
   readonly externals: ReadonlyMap<string, DocumentFields | string>
@@ -65,7 +65,7 @@ export interface ExpansionAnswer {
   readonly made: readonly MadeObject[]
   readonly wrong: readonly string[]
   readonly declared: readonly MadeDeclaration[]
-  /** What its definition wanted to read. */
+  /** Objects that the definition reads. */
   readonly reads: readonly ObjectReference[]
 }
 
@@ -145,7 +145,7 @@ function expand(question: ExpandQuestion, api: ComposedApi, apis: ReadDefinition
   const namespace = fieldsOf(instance.metadata).namespace
   const known = (key: ResourceKey): KnownObject | undefined => {
     const [kind, name] = key.split('/')
-    // What becomes an add-on says no namespace: it is made in that of the instance.
+    // An add-on's key has no namespace: look in that of the instance.
     const found = children.get(key) ?? children.get(`${kind}/${String(namespace)}/${name}`)
     const status = found === undefined ? undefined : fieldsOf(found.status)
     return status === undefined || Object.keys(status).length === 0 ? undefined : { status }

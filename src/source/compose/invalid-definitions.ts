@@ -6,7 +6,7 @@ import type { DefinedApi, PlacedObject, TemplatePlace } from './api.ts'
 import { idOfApi } from './expand-instance.ts'
 import { READERS } from './readers.ts'
 
-/** Where definitions with errors stand, by the `idOfApi` of each kind that no valid one defines. */
+/** Returns the origins of invalid definitions, by the `idOfApi` of each kind without a valid one. */
 export function definedAndInvalid(
   definitions: readonly PlacedObject[],
   apis: ReadonlyMap<string, DefinedApi>,
@@ -19,7 +19,7 @@ export function definedAndInvalid(
   return new Map(found.filter(([id]) => !apis.has(id)))
 }
 
-/** Where a document stands that is no YAML, and that by its words defines this kind. */
+/** Returns the origin of an unreadable document that mentions a definition of this kind. */
 export function unreadDefinition(outcomes: readonly FileOutcome[], kind: string): Origin | undefined {
   for (const one of outcomes) {
     const unread = 'judged' in one ? one.judged.filter(({ outcome }) => outcome === 'unreadable') : []

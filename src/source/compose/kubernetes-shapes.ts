@@ -24,7 +24,7 @@ const LETTERS: Readonly<Record<string, ValueShape>> = {
 const read = new Map<string, ValueShape>()
 let tables: { readonly kinds: ReadonlyMap<string, string>; readonly blocks: ReadonlyMap<string, string> } | undefined
 
-/** What an object has beside its metadata. Undefined: it is of no kind that every cluster knows. */
+/** Returns the shape of a built-in kind, without its metadata. Undefined for other kinds. */
 export function kubernetesShape({ apiVersion, kind }: DocumentFields): ValueShape | undefined {
   tables ??= { kinds: table(KUBERNETES_KINDS), blocks: table(KUBERNETES_BLOCKS) }
   const name = `${String(apiVersion)} ${String(kind)}`
@@ -63,7 +63,7 @@ function shapeOfWord(word: string): ValueShape {
   return LETTERS[word] ?? blockShape(word, tables?.blocks ?? new Map())
 }
 
-/** What every object has, and what is checked for every kind alike. */
+/** Fields that all objects have and that are checked alike. */
 const ENVELOPE: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 /** Kubernetes reads these without quotes as true or false. */
 const BOOLEAN_WORD = /^(?:y|yes|no?|on|off)$/i

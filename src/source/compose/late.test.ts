@@ -76,7 +76,7 @@ test('what takes a status is not declared until it is known; it is not gone, and
   assert.deepEqual(dataOf(settled, 'Addon/toys-facts'), { at: '10.0.0.7' })
   assert.deepEqual([settled.unreadable, settled.waiting], [[], []])
   assert.deepEqual(settled.declarations.find(({ kind }) => kind === 'Addon')?.policy.after, ['Machine/shops/toys-vm'])
-  // What is gone again is not known any more.
+  // A value that vanishes is unknown again.
   assert.deepEqual(keys(settled.settle?.(new Map()) ?? settled), ['Machine/shops/toys-vm'])
 })
 

@@ -88,7 +88,7 @@ export function expandLate(
     problems.push(fieldProblemAt(place, found, at(place.file)))
   }
   const origin = (place: TemplatePlace) => originOf({ ...NOBODY, ...place }, at(place.file))
-  // What is wrong with a definition was said when it was read.
+  // Definitions were judged when they were read: drop their problems here.
   const apis = readApis(definitions, () => {}, origin)
   const scope: ExpansionScope = {
     apis,

@@ -12,26 +12,26 @@ export type Complain = (path: ProblemPath, message: string, hint?: string) => vo
 /** The object that a patch reads or writes: the composite, a resource made of it, or the pipeline's environment. */
 type PatchEnd = 'composite' | 'resource' | 'environment'
 
-/** One copy of values from one of them to another. */
+/** One copy of values from one end to another. */
 export interface Patch {
   readonly from: PatchEnd
   readonly to: PatchEnd
   readonly sources: readonly (readonly PathSegment[])[]
   readonly target: readonly PathSegment[]
-  /** How several values become one text. */
+  /** Format for combining several values. */
   readonly format?: string
   readonly transforms: readonly ReturnType<typeof transformOf>[]
-  /** Whole numbers are whole for Go: not in a pipeline. */
+  /** Keeps whole numbers as int64; false in a pipeline. */
   readonly integers: boolean
   readonly required: boolean
   /** Resources whose status the value comes from, by name. */
   readonly late: readonly string[]
-  /** How the value comes together with what stands there. Absent: it takes its place. */
+  /** How to merge with an existing value. Absent: replace it. */
   readonly merge?: MergePolicy
   readonly path: ProblemPath
 }
 
-/** What patches may read of a resource, and what is known of it before there is one. */
+/** Returns the shape of a resource that patches read, before it exists. */
 function resourceShape(base: DocumentFields): ValueShape {
   return {
     type: 'object',
@@ -40,7 +40,7 @@ function resourceShape(base: DocumentFields): ValueShape {
   }
 }
 
-/** By the words of patch-and-transform; the last two are older names. */
+/** Named as in patch-and-transform; the last two are older names. */
 const MERGES: Readonly<Record<string, MergePolicy>> = {
   MergeObjects: { force: false, append: false },
   MergeObjectsAppendArrays: { force: false, append: true },
@@ -70,7 +70,7 @@ export const RESOURCE_PATCHES: PatchTypes = {
   CombineToEnvironment: { from: 'resource', to: 'environment', combines: true },
 }
 
-/** Types of the patches of an environment: there the same words tell between composite and environment. */
+/** Patch types of an environment: there the same names copy between composite and environment. */
 export const ENVIRONMENT_PATCHES: PatchTypes = {
   FromCompositeFieldPath: { from: 'composite', to: 'environment', combines: false },
   ToEnvironmentFieldPath: { from: 'composite', to: 'environment', combines: false },
@@ -126,7 +126,7 @@ export function patchOf(
   let shape: ValueShape = known.combines ? TEXT : ANYTHING
   for (const { found, at, text } of sources) {
     if (found === undefined) continue
-    // What an environment holds is known only when there is an instance.
+    // The content of an environment is known only with an instance.
     if (known.from === 'environment') continue
     if (known.from === 'resource') {
       if (shapeAt(resourceShape(base), found) === undefined)
@@ -162,7 +162,7 @@ export function patchOf(
   const transforms = listOf(patch.transforms).flatMap((entry, index) => {
     try {
       const transform = transformOf(entry)
-      // Whole numbers stay whole in most sums: only the value can tell.
+      // Most computations keep whole numbers whole: only the value can tell.
       shape = transform.type.type === 'number' ? ANYTHING : transform.type
       return [transform]
     } catch (error) {
@@ -199,18 +199,18 @@ function statusFields(base: DocumentFields): string {
   return Object.keys(statusShape(base).properties ?? {}).join(', ')
 }
 
-/** Does one of two paths lead to where the other passes? */
+/** Reports whether one path is a prefix of the other. */
 export function meet(one: readonly PathSegment[], other: readonly PathSegment[]): boolean {
   return one.every((step, index) => index >= other.length || other[index] === step)
 }
 
-/** What a patch gives: a value, a field that is not there yet, or why it cannot be done. */
+/** The result of a patch: a value, a field that is missing so far, or an error. */
 export type Patched =
   | { readonly value: unknown }
   | { readonly lacking: readonly PathSegment[] }
   | { readonly problem: FieldProblem }
 
-/** What a patch makes of what it writes to. What becomes null in an object is not there: so the server leaves it. */
+/** Returns the target with the patch applied. Drops fields that become null, as the API server does. */
 export function applied(
   { to, sources, format, transforms, integers, target, merge, path }: Patch,
   from: unknown,

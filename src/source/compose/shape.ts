@@ -8,13 +8,13 @@ import { isFields } from '../manifest.ts'
 export type DocumentFields = Readonly<Record<string, unknown>>
 export type ProblemPath = FieldProblem['path']
 
-/** What a value may be: the part of JSON Schema that definitions of Kubernetes and of kro use. An empty one is anything. */
+/** The type of a value, in the part of JSON Schema that Kubernetes and kro use. An empty one is any value. */
 export interface ValueShape {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array'
   readonly properties?: Readonly<Record<string, ValueShape>>
   readonly required?: readonly string[]
   readonly items?: ValueShape
-  /** Of a map. True: anything may stand there. */
+  /** For maps. True: any value. */
   readonly additionalProperties?: ValueShape | true
   readonly enum?: readonly unknown[]
   readonly minimum?: number
@@ -25,7 +25,7 @@ export interface ValueShape {
   readonly maxItems?: number
   readonly pattern?: string
   readonly uniqueItems?: boolean
-  /** What must hold of the whole value. */
+  /** Conditions on the whole value. */
   readonly rules?: readonly ValueRule[]
   readonly default?: unknown
   readonly description?: string
@@ -66,7 +66,7 @@ export function conform(
   return { ...found, problems: broken.map((why) => ({ code: 'bad-value', path, message: `${name}: ${why}` })) }
 }
 
-/** Why a rule does not hold. Undefined: it holds. */
+/** Returns why a rule fails; undefined if it holds. */
 function brokenRule({ rule, message }: ValueRule, self: unknown): string | undefined {
   const answer = evaluate(rule, { self })
   if ('problem' in answer) return `its rule ${rule} cannot be checked: ${answer.problem}`
@@ -101,7 +101,7 @@ function conformFields(shape: ValueShape, value: Readonly<Record<string, unknown
   return { value: result, problems }
 }
 
-/** What stands where nothing was written: its default, or a block of the defaults inside. */
+/** Returns the default of an absent value: its own, or an object of its fields' defaults. */
 function defaultOf({ default: own, type, properties = {} }: ValueShape): unknown {
   if (own !== undefined) return own
   if (type !== 'object') return undefined

@@ -97,7 +97,7 @@ function typeNamed(
 
 const NUMERIC: ReadonlySet<string> = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'])
 
-/** What a marker adds to a shape; a text says what is wrong with it; undefined: there is no such marker. */
+/** Returns the shape with a marker applied, or a text with the problem; undefined for an unknown marker. */
 function marked(mark: string, text: string, type: ValueShape): ValueShape | string | undefined {
   if (NUMERIC.has(mark)) {
     const number = Number(text)
@@ -125,7 +125,7 @@ function marked(mark: string, text: string, type: ValueShape): ValueShape | stri
       return { rules: [{ rule: text }] }
     }
     case 'required':
-    // Only a cluster has the object from before.
+    // Needs the previous object, which only a cluster has.
     case 'immutable':
       return {}
     default:

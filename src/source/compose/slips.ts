@@ -2,7 +2,7 @@ import type { FieldProblem } from '../../kinds/kind.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { ApiReader, DefinedApi } from './api.ts'
 
-/** As an object says what it is. Empty: it does not say. */
+/** An object's apiVersion and kind. Empty: missing. */
 interface ApiNames {
   readonly apiVersion: string
   readonly kind: string

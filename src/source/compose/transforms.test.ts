@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { plainValue, withIntegers } from './go-values.ts'
 import { formatted, TransformMistake, transformOf } from './transforms.ts'
 
-// What function-patch-and-transform makes of each. `NO`: it refuses, or writes a complaint of Go into the text.
+// Results of function-patch-and-transform. `NO`: it refuses, or prints a Go error into the text.
 const NO = Symbol('refused')
 
 const string = (settings: object) => ({ type: 'string', string: settings })

@@ -4,13 +4,13 @@ import { isFields } from '../manifest.ts'
 import { decimal, FormatMistake, goFormat, goJson, goText, shownValue } from './go-values.ts'
 import { ANYTHING, type DocumentFields, TEXT, type ValueShape } from './shape.ts'
 
-/** What a value becomes; `type` is what is known of that before there is a value. */
+/** A conversion of values; `type` is the known type of its result. */
 interface Transform {
   readonly type: ValueShape
   apply(value: unknown): unknown
 }
 
-/** Why a transform cannot be done, or has no answer. */
+/** Thrown if a transform is invalid or has no result. */
 export class TransformMistake extends Error {}
 
 type Reader = (settings: DocumentFields) => Transform
@@ -199,7 +199,7 @@ const CONVERSIONS: Readonly<Record<string, (value: unknown) => string>> = {
   ToAdler32: (value) => String(adler32(Buffer.from(plainOrJson(value)))),
 }
 
-/** Go knows no letter that becomes two: `ß` stays. */
+/** Maps letters one to one: Go keeps `ß`, because its upper case has two letters. */
 function letterByLetter(value: unknown, change: (letter: string) => string): string {
   return [...goText(value)].map((letter) => ([...change(letter)].length === 1 ? change(letter) : letter)).join('')
 }
@@ -226,7 +226,7 @@ const TYPES: Readonly<Record<string, ValueShape>> = {
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'True', 'true'])
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'False', 'false'])
 
-/** Only what patch-and-transform converts: between texts, numbers and truth, and from JSON and quantities in texts. */
+/** Converts as patch-and-transform does: between texts, numbers and booleans, and from JSON and quantities in texts. */
 function converted(value: unknown, to: string, format: 'none' | 'quantity' | 'json'): unknown {
   const cannot = () =>
     new TransformMistake(

@@ -22,22 +22,22 @@ import { readHere } from '../read-here.ts'
 import type { FetchedBlob, SourceReader } from '../reader.ts'
 import type { KeptFetches } from './kept-fetches.ts'
 
-/** What was fetched before, by its place. A place names its content by hash, so it never changes. */
+/** Cached fetches by place. A place names its content by hash, so it never changes. */
 export type Fetched = Map<string, ObjectsAt>
 
 /** On whose behalf something is fetched, and who reads it. */
 export interface Fetching extends UrlRequestOptions {
   readonly fetched: Fetched
-  /** Where it is kept from one start to the next. */
+  /** Cache across restarts. */
   readonly kept?: KeptFetches
   readonly reader?: SourceReader
-  /** Has Helm render a chart for a cluster that has no controller for it. Not for a source that is held to a grant. */
+  /** Renders a chart with Helm, for a cluster without its own controller. Not for a source with a grant. */
   chart?(wanted: ChartToRender, signal: AbortSignal): Promise<ObjectsAt>
   /** Reports whether this declaration is followed. Nothing is fetched for a refused one. */
   follows?(declaration: Declaration): boolean
 }
 
-/** The same revision, with the manifests that its add-ons have elsewhere. What cannot be had is a problem of that add-on. */
+/** Adds the remote manifests of add-ons to the revision. A failed fetch is a problem of its add-on. */
 export async function withFetched(revision: Revision, given: Fetching): Promise<Revision> {
   // In several sources together, those with a grant have what was fetched within it, and nothing is fetched for them again.
   const isBounded = (one: Declaration) => revision.grantOf?.(one) !== undefined
@@ -208,7 +208,7 @@ async function artifact(reference: string, fetching: Fetching): Promise<ObjectsA
   return (fetching.reader ?? readHere).objects(blobs)
 }
 
-/** Registries give a token to anybody who asks for what is public. */
+/** Registries give everybody a token for public content. */
 async function anonymousToken(
   url: string,
   headers: Readonly<Record<string, string>>,

@@ -1,15 +1,15 @@
 import { LIMITS } from '../../lib/limits.ts'
 
-/** The file at the top of a tree that says which of its files croft leaves alone, in the words of `.gitignore`. */
+/** The file at the top of a tree that excludes files, in the syntax of `.gitignore`. */
 export const IGNORE_FILE = '.croftignore'
 
 /** Says of a file why it is left alone; undefined: it is read. */
 export type LeftAlone = (path: string) => string | undefined
 
 /**
- * Files that are no manifests of this tree: what `.croftignore` names, and the templates of Helm charts, which are no
- * YAML before they are rendered. It goes by where a file lies, never by what is in it: a manifest with a slip of the
- * pen must stay a manifest, or its machine would count as gone.
+ * Returns which files are not manifests of this tree: those that `.croftignore` excludes, and templates of Helm charts,
+ * which are no YAML before rendering. Judges paths only, never contents: a manifest with a typing error must stay a
+ * manifest, or its machine would count as removed.
  */
 export function leftAlone(paths: readonly string[], ignoreText: string | undefined): LeftAlone {
   const rules = ignoreText === undefined ? [] : ignoreRules(ignoreText)

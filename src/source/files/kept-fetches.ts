@@ -25,7 +25,7 @@ export function keepFetches(directory: string): KeptFetches {
       return Array.isArray(value) ? { objects: value } : undefined
     },
     write(place, at) {
-      // What the reader leaves open, and what a place's name does not hold to a hash, is asked for again.
+      // Do not cache failures, or places without a hash.
       if (!('objects' in at) || !isHeldToHash(place)) return
       const body = JSON.stringify(at.objects)
       attempt(() => {

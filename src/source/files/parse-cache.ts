@@ -3,8 +3,8 @@ import { type JudgedObject, judgeDocument } from '../judge.ts'
 import { readDocuments, readJson } from '../manifest.ts'
 
 /**
- * What each text was judged to be, by the hash that Git gives the text. A controller that follows a repository reads
- * only what changed since the last commit.
+ * Judgements by Git's hash of the text. A controller that follows a repository reads only files that changed since the
+ * last commit.
  */
 export interface ParseCache {
   /** `bytes`: of the file, from which a cache that keeps no texts takes them. */

@@ -26,7 +26,7 @@ export interface FileReading {
   readonly files: readonly SourceFile[]
   /** Files of the same repository above the top (`../base/net.yaml`): read only where a kustomization names them. */
   readonly above?: readonly SourceFile[]
-  /** What generators of kustomizations read that is no manifest, by path. */
+  /** Files other than manifests that generators read, by path. */
   readonly siblings?: ReadonlyMap<string, Uint8Array>
   readonly links: readonly string[]
   /** Names that were skipped although the author may have meant them to be read. */
@@ -165,7 +165,7 @@ export function readFiles(reading: FileReading): Revision {
   return withLate(whole, composed.late)
 }
 
-/** What can be read of the files as text, anything else is no manifest; and all of them as they are, for generators. */
+/** Loads the files: readable ones as text, and all as bytes for generators. */
 function inHand(files: readonly SourceFile[], siblings: FileReading['siblings']): FilesInHand {
   const found = new Map<string, string>()
   const bytes = new Map(siblings)
@@ -209,7 +209,7 @@ function mayDeclare(texts: FilesInHand['texts'], cache: ParseCache, used: Set<st
   })
 }
 
-/** What lies below a kustomization that does not name it counts for nothing, and is named. */
+/** Returns the documents below a kustomization that it does not name: they are ignored and listed. */
 function unnamed(file: string, judged: readonly JudgedObject[]): readonly Ignored[] {
   return judged.map((one) => ({
     file,
@@ -227,7 +227,7 @@ function linesBrought(roots: readonly BuiltRoot[]): ReadonlyMap<string, Readonly
   return lines
 }
 
-/** Patches, and what a patch deletes or kustomize keeps to itself: none of them comes out, and each is named. */
+/** Returns patches and documents that a kustomization drops: they are ignored and listed. */
 function notBrought(
   file: string,
   judged: readonly JudgedObject[],
@@ -292,7 +292,7 @@ function judgeFile(
 /** A file that is no proper text: refused, unless no declaration can be in it, as in the dashboard of another program. */
 function notText(file: string, bytes: Uint8Array, finding: TextFinding, commit: string | undefined): FileOutcome {
   const text = new TextDecoder().decode(bytes)
-  // As for JSON that is text: dashboards and settings of other programs.
+  // JSON may be a dashboard or the settings of another program.
   const others = isJson(file) ? otherPrograms(text) : brokenOfOthers(text)
   if (others === undefined) return refusedFile(file, finding, commit, text)
   return { file, judged: [nothingOfOurs({ text, line: 1 }, `not plain text, and ${others}`)] }

@@ -54,7 +54,7 @@ export function walkFiles(root: string, onEntry: (path: string) => void = () => 
   return atOnce(walking(root, onEntry, also))
 }
 
-/** The same, one file at a step: a tree may have as many bytes as take a while to read. */
+/** Walks a tree in steps, one file each: reading all of them may take long. */
 export function* walking(root: string, onEntry: (path: string) => void = () => {}, also?: RegExp): Steps<Walked> {
   const isWanted = (name: string) => isManifestName(name) || also?.test(name) === true
   const state = {

@@ -54,7 +54,7 @@ export function chartAddon(name: string, cluster: string, of: ForeignChart): Dra
   }
 }
 
-/** One YAML document of values. Undefined: it is none. */
+/** Parses one YAML document of values. Undefined: invalid. */
 export function valuesIn(text: string): Fields | undefined {
   try {
     const value: unknown = yamlLibrary().parse(text, { uniqueKeys: true, logLevel: 'silent' }) ?? {}
@@ -64,7 +64,7 @@ export function valuesIn(text: string): Fields | undefined {
   }
 }
 
-/** As Helm does: maps are joined, everything else is replaced by what comes later. */
+/** Merges values like Helm: maps are merged, all else is replaced by the later value. */
 export function mergeValues(before: Fields, later: Fields): Fields {
   const merged: Fields = { ...before }
   for (const [key, value] of Object.entries(later)) {
@@ -84,7 +84,7 @@ export function valueAtPath(path: string, value: unknown): Fields | undefined {
   return names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Fields
 }
 
-/** What Helm makes of the text of `--set`. */
+/** Parses a value of `--set` like Helm. */
 export function setValue(text: string, type: unknown): unknown {
   if (type === 'string' || type === 'literal') return text
   if (text === 'true' || text === 'false') return text === 'true'

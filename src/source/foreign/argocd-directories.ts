@@ -8,8 +8,8 @@ const MOST = 200
 const MOST_PATTERNS = 50
 
 /**
- * What a git generator with directories gives to its template, one map for each directory of the repository at hand.
- * A text: why not.
+ * Returns the elements of a git generator with directories: one map per matching directory of the repository. A text
+ * says why there are none.
  */
 export function directoryElements(
   generator: Readonly<Record<string, unknown>>,
@@ -33,7 +33,7 @@ export function directoryElements(
   return found.map(elementOf)
 }
 
-/** The same for `files`: what each file that fits says, with its place. Only fields that are no list. */
+/** Returns the elements of a git generator with files: each one's fields, without lists, and its place. */
 export function fileElements(
   generator: Readonly<Record<string, unknown>>,
   files: readonly ForeignFile[],
@@ -82,7 +82,7 @@ function flattened(value: Readonly<Record<string, unknown>>, prefix = ''): Recor
   return found
 }
 
-/** What such a template may ask for, in both of Argo CD's ways of writing it. */
+/** Returns the parameters of a directory, in both syntaxes of Argo CD. */
 function elementOf(path: string): Readonly<Record<string, string>> {
   const segments = path.split('/')
   const basename = segments.at(-1) ?? ''

@@ -13,8 +13,8 @@ export function documentsOf(file: ForeignFile): readonly unknown[] | undefined {
 }
 
 /**
- * What a person wrote is nearly always plain enough for the fast reader. The rest goes straight through the library: an
- * export has many times that size. JSON is YAML too.
+ * Parses documents with the fast reader, which handles nearly all hand-written files. The rest goes through the
+ * library: an export is many times as large. JSON is YAML too.
  */
 export function documentsIn(text: string): readonly unknown[] | undefined {
   const plain = splitDocuments(text).map((document) => readSimpleYaml(document.text))

@@ -7,7 +7,7 @@ export type PathStep = string | number
 
 export interface Fitted {
   readonly draft: Draft
-  /** What is wrong and could not be left out. */
+  /** Problems that could not be left out. */
   readonly problems: readonly FieldProblem[]
 }
 
@@ -15,8 +15,8 @@ export interface Fitted {
 const MOST_ROUNDS = 200
 
 /**
- * Leaves out of a manifest what its kind refuses or does not keep, and says so above it. What is left out of a
- * declaration is not compared, so the thing itself stays as it is.
+ * Removes fields that a manifest's kind refuses or does not keep, and lists them in a comment above it. An undeclared
+ * field is not compared, so the resource keeps its value.
  */
 export function fitToKind(draft: Draft, kind: Kind): Fitted {
   const manifest: DraftManifest = structuredClone(draft.manifest)
@@ -48,9 +48,9 @@ export function problemsOf(manifest: DraftManifest, kind: Kind): readonly FieldP
   )
 }
 
-/** Lists in which the position says which device is meant: what follows a hole would be another one. */
+/** Lists with one entry per device index: removing an entry would shift the others. */
 const POSITIONAL = ['serialDevice', 'usb', 'virtiofs', 'ipConfig']
-/** Without this field its block would mean something else, by a default. */
+/** Required fields: without them, a default would change the meaning of the block. */
 const ESSENTIAL: Readonly<Record<string, readonly string[]>> = {
   disk: ['interface', 'datastoreId'],
   networkDevice: ['bridge', 'model'],
@@ -66,7 +66,7 @@ const ESSENTIAL: Readonly<Record<string, readonly string[]>> = {
   amdSev: ['type'],
 }
 
-/** Takes the least out that makes the rest say what it said. Answers what it took. */
+/** Removes the smallest part that keeps the meaning of the rest. Returns the removed path. */
 function leaveOut(manifest: DraftManifest, path: readonly PathStep[]): readonly PathStep[] | undefined {
   const real = realPath(manifest, path)
   if (real.length < 3 || real[0] !== 'spec') return undefined
@@ -83,7 +83,7 @@ function leaveOut(manifest: DraftManifest, path: readonly PathStep[]): readonly 
     all.length = index
     return all.length === 0 ? remove(manifest, real.slice(0, first + 1)) : real.slice(0, first + 2)
   }
-  // A list of words is one value: with one word less it would be another.
+  // A list of words is one value: remove all of it.
   if (field === undefined && !isFields(items[entry])) return remove(manifest, real.slice(0, list + 1))
   if (field === undefined || ESSENTIAL[name]?.includes(String(field))) {
     if (name === 'networkDevice') items[entry] = { enabled: false }

@@ -8,9 +8,9 @@ import type { ForeignFile, NotCarried } from './reading.ts'
 
 export type FluxObject = Readonly<Record<string, unknown>>
 
-/** What the Kustomizations of a repository apply, each object as Flux applies it. */
+/** The objects that a repository's Kustomizations apply, as Flux does. */
 export interface AppliedTree {
-  /** Of every Kustomization that names a directory of the files; empty if there is none. */
+  /** Kustomizations that point to a directory of the files; empty if there are none. */
   readonly kustomizations: readonly AppliedKustomization[]
   /** Files that one of them reads. */
   readonly used: ReadonlySet<string>
@@ -96,7 +96,7 @@ export function appliedByFlux(files: readonly ForeignFile[], under: string | und
   return { kustomizations, used, notCarried }
 }
 
-/** Those that no other applies. The one that Flux begins with is often applied by itself, from its own directory. */
+/** Returns Kustomizations that no other one applies. The root one often applies itself, from its own directory. */
 function outermost(all: readonly Written[], hand: Hand): readonly Written[] {
   const placeOf = ({ file, object }: Written) => `${file} ${whatOf(object)}`
   const inner = new Set<string>()
@@ -113,19 +113,19 @@ function outermost(all: readonly Written[], hand: Hand): readonly Written[] {
   return [...new Map((roots.length === 0 ? own : roots).map((one) => [placeOf(one), one])).values()]
 }
 
-/** The files, and those of generators that are no manifests: what is made of them lacks its content. */
+/** The loaded files, and generator inputs that are no manifests: objects made from those lack their content. */
 interface Hand {
   readonly texts: ReadonlyMap<string, string>
   readonly bytes: ReadonlyMap<string, Uint8Array>
   readonly before: FilesBefore
-  /** By what they were asked with: each is built to find the outermost, and again to follow them. */
+  /** Cached builds by their input: each is built to find the outermost, and again to follow them. */
   readonly builds: Map<string, BuiltByFlux>
 }
 
 interface BuiltByFlux {
   readonly used: ReadonlySet<string>
   readonly written: readonly Written[]
-  /** What is not among the objects, and what may have changed any of them. */
+  /** Missing objects, and failures that may affect any object. */
   readonly without: readonly string[]
   readonly failed: readonly string[]
 }
@@ -173,7 +173,7 @@ function builtNow(object: FluxObject, { texts: files, bytes, before }: Hand): Bu
     written: documents.flatMap(({ file: from, read }) =>
       objectsOf(read.value).map(({ value }): Written => ({ file: from, object: value })),
     ),
-    // Without a remote base the rest is what it is.
+    // A missing remote base does not affect the rest.
     without: findings.filter(({ code }) => code === 'kustomize-remote').map(say),
     failed: findings.filter(({ code }) => code !== 'kustomize-remote').map(say),
   }
@@ -181,7 +181,7 @@ function builtNow(object: FluxObject, { texts: files, bytes, before }: Hand): Bu
 
 const NOT_AT_HAND = new Uint8Array([0])
 
-/** What Flux takes of a directory without a kustomization.yaml: every manifest, and directories with one of their own. */
+/** Returns a directory's files for Flux without a kustomization.yaml: manifests, and subdirectories with one. */
 function resourcesBelow(directory: string, files: ReadonlyMap<string, string>): readonly string[] {
   const below = [...files.keys()].filter((path) => path.startsWith(`${directory}/`))
   const own = below.filter(isKustomization).map((path) => path.slice(0, path.lastIndexOf('/')))
@@ -221,7 +221,7 @@ function twice(roots: readonly Written[]): string | undefined {
   return `it holds several clusters: ${name} is in ${directories.join(' and in ')}; name the directory of one with --under`
 }
 
-/** Variables that a Kustomization gives, as far as their ConfigMaps are at hand. Secrets stay where they are. */
+/** Returns a Kustomization's variables, as far as the files have their ConfigMaps. Secrets are not read. */
 function variablesOf(object: FluxObject, all: readonly Written[]): FluxVariables {
   const { postBuild } = specOf(object)
   const known = new Map<string, string>()

@@ -1,7 +1,7 @@
 import { yamlLibrary } from '../../lib/yaml-library.ts'
 import { isFields } from '../manifest.ts'
 
-/** What `postBuild` puts into the objects of a Kustomization. */
+/** Values that `postBuild` substitutes in the objects of a Kustomization. */
 export interface FluxVariables {
   readonly known: ReadonlyMap<string, string>
   /** Objects that hold more variables and whose content is not at hand: `Secret cluster-secrets`. */
@@ -15,12 +15,12 @@ export interface Substituted {
 }
 
 const SWITCH = 'kustomize.toolkit.fluxcd.io/substitute'
-/** `$${a}` stays as `${a}`; `${a}`, `${a:-b}`, `${a-b}`, `${a:=b}` and `${a=b}` are filled in. `$a` is no variable of Flux. */
+/** `$${a}` escapes `${a}`; `${a}`, `${a:-b}`, `${a-b}`, `${a:=b}` and `${a=b}` are substituted. Flux ignores `$a`. */
 const VARIABLE = /\$?\$\{([^{}]*)\}/g
 
 /**
- * Fills in variables as Flux does: in the text of the object, so that a number becomes one. A variable without value
- * or default is empty there; if it may come from an object that is not at hand, it stays as it is and is named.
+ * Substitutes variables as Flux does: in the text of the object, so that a number becomes one. A variable without value
+ * or default becomes empty; if it may come from a missing object, it stays and is listed.
  */
 export function substituted(object: Readonly<Record<string, unknown>>, variables: FluxVariables): Substituted {
   const text = yamlLibrary().stringify(object, { lineWidth: 0, schema: 'yaml-1.1', aliasDuplicateObjects: false })
@@ -45,7 +45,7 @@ export function substituted(object: Readonly<Record<string, unknown>>, variables
     const read: unknown = yamlLibrary().parse(filled, { schema: 'yaml-1.1', logLevel: 'silent' })
     if (isFields(read)) return { object: read, unknown: [...unknown] }
   } catch {
-    // What is no YAML once it is filled in is no object to Flux either.
+    // If the result is not YAML, Flux fails too.
   }
   return { object, unknown: ['what its variables make of it is not YAML'] }
 }

@@ -22,11 +22,11 @@ export interface AgentObject {
   readonly name: string
   readonly namespace: string | undefined
   readonly spec: Fields
-  /** Of a ConfigMap. */
+  /** For ConfigMaps. */
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-/** What became of one object: add-ons, nothing because others read it, or a reason. */
+/** The result of one object: add-ons, nothing because other objects read it, or a reason. */
 export type FromAgent =
   | {
       readonly addons: readonly {
@@ -44,7 +44,7 @@ export function wordOf(value: unknown): string | undefined {
 
 type AgentJudge = (object: AgentObject, all: readonly AgentObject[]) => FromAgent | undefined
 
-/** Reads every file; `judge` says what an object of the agent becomes, undefined for what is none of its. */
+/** Reads all files; `judge` converts an object of the agent, or returns undefined for a foreign one. */
 export function readAgentFiles(files: readonly ForeignFile[], options: ReadOptions, judge: AgentJudge): ForeignReading {
   const { objects, notCarried } = agentObjectsIn(files)
   const made = draftAddons(objects, objects, options, judge)

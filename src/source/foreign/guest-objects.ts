@@ -14,7 +14,7 @@ export interface OperatorGuest {
   readonly node: string | undefined
   readonly id: number | undefined
   readonly fields: Fields
-  /** What the object says and the manifest does not, each as a sentence. */
+  /** Fields that the manifest does not carry, each as a sentence. */
   readonly without: readonly string[]
 }
 
@@ -27,8 +27,8 @@ export interface OperatorObject {
 }
 
 /**
- * Objects of an operator that keeps guests on Proxmox. `judge` says what one is: a guest, or why none; undefined for what is
- * none of its. A guest is taken over by its number, with the sizes that its object names; all else of it stays as it is.
+ * Converts objects of an operator that keeps guests on Proxmox. `judge` returns a guest, or why there is none;
+ * undefined for a foreign object. A guest is adopted by its number with the declared sizes; its other settings stay.
  */
 export function readGuestObjects(
   files: readonly ForeignFile[],

@@ -1,7 +1,7 @@
 import { isFields } from '../manifest.ts'
 import type { Fields } from './reading.ts'
 
-/** What a field means that no field of an Addon says, and what a person may do about it. */
+/** Fields without a counterpart in an Addon, with advice for the user. */
 export type LostMeaning = readonly (readonly [path: string, what: string, isLost?: (value: unknown) => boolean])[]
 
 /** Names each field that is said and whose meaning the Addon does not have. Pure. */

@@ -30,7 +30,7 @@ export interface ReadOptions {
 /** What the commands know of a format: its files are read in the cage alone. */
 export interface FormatFacts {
   readonly name: string
-  /** What a person gives to it. */
+  /** The input that a user passes. */
   readonly about: string
   /** Files of a directory that it reads, in addition to .yaml, .yml and .json. */
   readonly names?: RegExp

@@ -8,11 +8,11 @@ import type { Fields, ForeignFile } from './reading.ts'
 export interface RepositoryAtHand {
   /** Every directory that one of the files is in, at any depth. */
   readonly directories: readonly string[]
-  /** Is this address the repository itself? */
+  /** Reports whether this URL is the repository itself. */
   isOwn(url: string): boolean
-  /** Are Applications among what the directory applies? */
+  /** Reports whether the directory applies Applications. */
   appliesApplications(directory: string): boolean
-  /** What a directory is to an agent. */
+  /** Returns how an agent treats a directory. */
   shapeOf(directory: string): DirectoryShape
   /** A file of Helm values. A text: why not. */
   valuesAt(path: string): Fields | string
@@ -67,7 +67,7 @@ export function repositoryAtHand(
   }
 }
 
-/** One way of writing for `https://host/a/b.git`, `git@host:a/b` and `ssh://git@host/a/b/`. */
+/** Normalizes `https://host/a/b.git`, `git@host:a/b` and `ssh://git@host/a/b/` to one form. */
 function sameAddress(url: string): string {
   return url
     .replace(/^[a-z+]+:\/\//i, '')
@@ -110,7 +110,7 @@ function wrappedChart(text: string, values: string | undefined): WrappedChart | 
   return { repository, name, version, values: own, key: wordOf(only.alias) ?? name }
 }
 
-/** What a wrapper's values are to the chart inside: its own block, and what is global. */
+/** Returns the values that a wrapper passes to the inner chart: its own block, and the globals. */
 export function innerValues({ values, key }: WrappedChart, more: Fields): Fields {
   const all = mergeValues(values, more)
   const inner = isFields(all[key]) ? { ...all[key] } : {}

@@ -81,7 +81,7 @@ function withText({ path, before, after }: ChangedBlob, texts: ReadonlyMap<strin
     : bytes.some((one) => one?.includes(0) === true)
       ? 'binary'
       : undefined
-  // A side that is there and was not read is an empty text: which sides there are is still said.
+  // An existing but unread side is an empty text, so that the answer still shows which sides exist.
   const textOf = (blob: string | undefined) =>
     blob === undefined ? undefined : unread === undefined ? (texts.get(blob)?.toString('utf8') ?? '') : ''
   return { path, ...defined({ before: textOf(before), after: textOf(after), unread }) }

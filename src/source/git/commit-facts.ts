@@ -3,7 +3,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { printable } from '../yaml/excerpt.ts'
 import { GitFailed, runGit } from './git-run.ts'
 
-/** What a person wants to know of a commit. Text of others, made safe to show. */
+/** Facts about a commit for people. Untrusted text, cleaned for display. */
 export interface CommitFacts {
   readonly commit: string
   readonly subject: string
@@ -22,7 +22,7 @@ export async function commitFacts(repository: string, commit: string, signal?: A
   return { commit, subject: line(subject), author: line(author), committedMs: Number(seconds) * 1000 }
 }
 
-/** Does the newer commit stand on the older one? False also where the older one is not known at all. */
+/** Reports whether the newer commit descends from the older one. False if the older one is unknown. */
 export async function standsOn(
   repository: string,
   newer: string,

@@ -36,7 +36,7 @@ export interface FetchGit {
   readonly reader?: SourceReader
 }
 
-/** One commit alone, into a repository that is there. */
+/** Fetches one commit alone into an existing repository. */
 export async function fetchCommit(
   directory: string,
   { url, commit }: PermittedRepository,

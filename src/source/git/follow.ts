@@ -1,6 +1,6 @@
 import { type Problem, showOrigin } from '../../model/declaration.ts'
 
-/** What matters of a revision when it is decided whether to follow it. */
+/** The facts of a revision that decide whether to follow it. */
 export interface RevisionFacts {
   readonly id: string
   readonly declarations: number
@@ -12,16 +12,16 @@ export interface RevisionFacts {
   readonly wrong?: string
 }
 
-/** What the last look at the repository brought. */
+/** The result of the last look at the repository. */
 export type Polled =
   | { readonly saw: 'revision'; readonly revision: RevisionFacts }
   | { readonly saw: 'nothing'; readonly message: string }
 
-/** Which revision counts now. */
+/** The revision to follow. */
 export type Following =
   | { readonly follow: 'new' }
   | { readonly follow: 'last-good'; readonly reason: 'unreachable' | 'broken' | 'empty'; readonly message: string }
-  /** There is nothing to go by: nothing may be done at all. */
+  /** There is no revision: change nothing. */
   | { readonly follow: 'nothing'; readonly reason: 'unreachable' | 'empty'; readonly message: string }
 
 /**

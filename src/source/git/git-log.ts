@@ -9,7 +9,7 @@ type ReadCommit = (
   options: { readonly path: string; readonly signal?: AbortSignal },
 ) => Promise<Revision>
 
-/** Where to read: the directory of a repository, a commit of it, and the folder that is followed. */
+/** Where to read history: a repository, one of its commits, and the followed folder. */
 export interface LogPlace {
   readonly repository: string
   readonly head: string

@@ -33,7 +33,7 @@ export async function fetchRef(ref: string, reach: Reach): Promise<void> {
 
 export type MergedTree = { readonly tree: string } | { readonly conflicts: readonly string[] }
 
-/** What the files would be after merging, computed without a work tree: nothing is checked out, nothing is run. */
+/** Computes the tree of a merge without a work tree: nothing is checked out, nothing is run. */
 export async function mergedTree(
   repository: string,
   base: string,

@@ -1,4 +1,4 @@
-/** Why an address may not be given to git, or undefined when it may. Refused before git is started. */
+/** Returns why a URL must not be passed to git; undefined if it may. Checked before git starts. */
 export function refusedRemote(url: string, allowLocal = false): string | undefined {
   // Only a local path begins with a slash, and folders may have any characters.
   if (allowLocal && /^\/[^\u0000-\u001f\u007f]*$/.test(url) && url.length <= 4096 && !/\/\.\.?(?:\/|$)/.test(url))
@@ -22,7 +22,7 @@ export function refusedRemote(url: string, allowLocal = false): string | undefin
   return 'only https:// and ssh:// addresses are read'
 }
 
-/** Why a name may not be given to git as a branch, tag or commit. */
+/** Returns why a name must not be passed to git as a branch, tag or commit. */
 export function refusedRef(ref: string): string | undefined {
   if (ref.length === 0 || ref.length > 250) return 'it is empty or too long'
   if (!/^[A-Za-z0-9_][A-Za-z0-9_./@+-]*$/.test(ref)) return 'it has characters that a branch, tag or commit cannot have'

@@ -31,7 +31,7 @@ const SETTINGS = [
   'maintenance.auto=false',
 ]
 
-/** No helper gives a password away, and no ticket of Kerberos signs croft in. */
+/** Disables credential helpers and Kerberos. */
 const ALONE = ['credential.helper=', 'http.emptyAuth=false', 'protocol.ssh.allow=never']
 
 /** git reads no configuration but that of the repository. */
@@ -46,13 +46,13 @@ export interface GitRun {
   readonly arguments: readonly string[]
   readonly input?: string
   readonly signal?: AbortSignal
-  /** Only when a person asked for a repository on this machine. */
+  /** Allows a repository on this machine, on a person's request. */
   readonly allowLocal?: boolean
   /** Further settings of ours, each `name=value`. No secrets: they stand in the process list. */
   readonly settings?: readonly string[]
   /** The command that git starts for SSH, instead of the plain one. */
   readonly sshCommand?: string
-  /** Where GnuPG finds the keys that it accepts. */
+  /** The keys that GnuPG accepts. */
   readonly gnupgHome?: string
   /** For an address that a source with a grant wrote: nothing of croft's own user, and no way out but this proxy. */
   readonly alone?: { readonly home: string; readonly proxy: string }

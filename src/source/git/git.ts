@@ -40,7 +40,7 @@ export interface ReadCommitOptions {
   readonly path?: string
   readonly cache?: ParseCache
   readonly reader?: SourceReader
-  /** What will be asked of `objectsAt`. */
+  /** Places that `objectsAt` will be asked for. */
   readonly places?: readonly string[]
 }
 
@@ -105,7 +105,7 @@ async function unreadIn(
   ]
 }
 
-/** What overlays name beside the directory that is followed: `../../base`. A repository beyond the limits has nothing there. */
+/** Reads files that overlays name above the followed directory: `../../base`. Returns none beyond the limits. */
 async function readAbove(
   repository: string,
   commit: string,
@@ -119,7 +119,7 @@ async function readAbove(
   return files.map((file) => ({ ...file, path: posix.relative(prefix, file.path) }))
 }
 
-/** What generators read, as far as it is there and within the limits. */
+/** Reads the inputs of generators, if they exist and are within the limits. */
 async function readSibling(
   repository: string,
   commit: string,
@@ -163,7 +163,7 @@ async function contentsOf(
   return [...files, ...refused].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** One file of a commit as text. A link, a directory and what is not there are the same to us: nothing. */
+/** Reads one file of a commit as text. Returns undefined for a link, a directory or a missing file. */
 async function readFileAt(repository: string, commit: string, path: string): Promise<string | undefined> {
   if (path.split('/').some((segment) => segment === '..' || segment === '')) return undefined
   const entry = await runGit({

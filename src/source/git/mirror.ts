@@ -63,7 +63,7 @@ export async function renewMirror(
   }
 }
 
-/** One process owns a mirror: at its first look each lock, and each mirror that was not finished, is of a dead one. */
+/** Removes stale locks and unfinished mirrors: one process owns a mirror, so at its start they are stale. */
 function removeLocks(directory: string): void {
   const parent = path.dirname(directory)
   for (const name of readdirSync(parent))

@@ -1,4 +1,4 @@
-/** What git says when a remote does not let it in, and what the owner of a source does about it. In their order: the first that fits. */
+/** git's messages for a refused login, with advice for the owner of the source. The first match wins. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [
     /host key verification failed|host key .*has changed/i,

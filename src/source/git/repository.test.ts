@@ -20,7 +20,7 @@ import { takenApart } from './signatures.ts'
 const root = mkdtempSync(join(tmpdir(), 'croft-follow-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const signal = new AbortController().signal
-/** Where GnuPG finds the key that the next commit is signed with. */
+/** GnuPG home with the key that signs the next commit. */
 let signingHome = ''
 /** The day that the next commits name. */
 let commitDate: string | undefined

@@ -34,9 +34,9 @@ export interface FollowOptions {
   readonly newest?: () => string | undefined
   /** A step back in history that a person has allowed, by its commit. */
   readonly mayReturnTo?: (commit: string) => boolean
-  /** What the source is called where a person allows that. */
+  /** The source's name for such a permission. */
   readonly name?: string
-  /** Who reads what is there. */
+  /** Reads the files. */
   readonly reader?: SourceReader
   /** Settings for git that reach the remote: where its credentials are. */
   readonly access?: {
@@ -67,7 +67,7 @@ export interface RepositoryProblem {
   readonly message: string
   /** The commit that is not followed, where one was seen. */
   readonly commit?: string
-  /** What is wrong in it, each with its place. */
+  /** Its problems, with their places. */
   readonly problems?: readonly Problem[]
 }
 
@@ -75,7 +75,7 @@ export interface RepositoryFollower {
   /** When it wants another look, by the clock that never jumps: something could not be fetched. */
   dueMs?(): number
   look(signal: AbortSignal): Promise<Followed>
-  /** What differs between two commits that were seen. Absent: there are no commits here, but files. */
+  /** Returns the difference between two known commits. Absent for a source of plain files. */
   changes?(between: readonly [string, string], signal?: AbortSignal): Promise<readonly ChangedFile[]>
 }
 

@@ -23,7 +23,7 @@ export interface DocumentPlace {
   readonly base: readonly (string | number)[]
 }
 
-/** Who declares something: where it stands, and the uid of the estate that it says it is. */
+/** A declaring source: its place, and the uid of its estate. */
 export interface DeclaringSource {
   readonly place: string
   readonly uid?: string
@@ -45,13 +45,13 @@ export interface Revision {
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing. */
   readonly incomplete: boolean
-  /** What waits for values that only the world can say. Its keys are unreadable until then. */
+  /** Declarations that wait for observed values. Their keys are unreadable until then. */
   readonly waiting?: readonly WaitingFor[]
   /** Objects of clusters that its values come from. */
   readonly reads?: readonly WantedRead[]
   /** The revision without its late instances, and those instances apart: plain data, to pass to another process. */
   readonly late?: { readonly base: Revision; readonly instances: LateInstances; readonly expanded: ExpandedInstances }
-  /** The same by what was seen of the world. */
+  /** Returns the revision with observed values filled in. */
   settle?(known: KnownObjects): Revision
   /** Evaluates in the cage what `settle` will be asked. What was not prepared still waits there. */
   prepare?(known: KnownObjects): Promise<void>
@@ -63,29 +63,29 @@ export interface Revision {
   locate(declaration: Declaration, path: FieldProblem['path']): Origin
   /** Gives what a kind found while it expanded a declaration its place in the source. */
   problemAt(declaration: Declaration, problem: FieldProblem): Problem
-  /** Another file of the same tree, by its path. Undefined: there is none. For encrypted files, which are no manifests. */
+  /** Reads another file of the tree by its path. Undefined: missing. For encrypted files, which are no manifests. */
   read?(file: string): Promise<string | undefined>
   /** Objects of manifests that are not ours, by the path or the address that a declaration names (of several sources: its own). */
   objectsAt?(place: string, declaration?: Declaration): ObjectsAt | undefined
-  /** What the source of a declaration is held to, where it is held to something. */
+  /** The grant of a declaration's source, if it has one. */
   grantOf?(declaration: Declaration): Grant | undefined
-  /** The same for a key that could not be read. */
+  /** The grant for a key that could not be read. */
   unreadableOf?(key: ResourceKey): Grant | undefined
   /** Granted sources that could be read only in part. */
   readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
-  /** Where this source is, for a record of who declared something. */
+  /** The place of this source, for records of who declared a resource. */
   readonly place?: string
-  /** Of several sources: whose a declaration is. */
+  /** With several sources: the source of a declaration. */
   sourceOf?(declaration: Declaration): DeclaringSource | undefined
   /** The history of its sources; of one that is held to a grant, with what it could have declared. */
   readonly logs?: readonly { readonly log: RevisionLog; mayHaveDeclared?(key: ResourceKey): boolean }[]
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined
-  /** The same with the line at which it begins, and the way to the object in it. */
+  /** The place with the line at which the document begins, and the path to the object in it. */
   written?(declaration: Declaration): DocumentPlace | undefined
 }
 
-/** What late instances become. */
+/** The expansion of late instances. */
 export interface ExpandedInstances {
   readonly revision: Revision
   readonly waiting: readonly WaitingFor[]
@@ -103,14 +103,14 @@ export function changedRevision(revision: Revision, change: (revision: Revision)
 export interface RevisionLog {
   /** Commits along the branch, newest first, that changed how often a text stands in its files; any for an empty one. */
   mentioning(text: string, signal?: AbortSignal): Promise<readonly string[]>
-  /** What a commit declares, and what the one before it did. Undefined: it is the first, or history ends there. */
+  /** Returns the declarations of a commit and of its parent. Undefined: it is the first, or history ends there. */
   around(
     commit: string,
     signal?: AbortSignal,
   ): Promise<{ readonly before: Revision; readonly after: Revision } | undefined>
 }
 
-/** A file as its source gives it. The hash is known beforehand when Git gives it. */
+/** A file as its source provides it. Git knows the hash beforehand. */
 export type SourceFile = { readonly path: string; readonly blob?: string } & (
   | { readonly bytes: Uint8Array }
   | { readonly refused: { readonly code: string; readonly message: string; readonly hint?: string } }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { signedBy } from '../../lib/ssh-signature.ts'
 import { GitFailed, runGit } from './git-run.ts'
 
-/** Who may sign: a file as OpenSSH's `allowed_signers`, or the keys in a GnuPG home. */
+/** The accepted signers: a file like OpenSSH's `allowed_signers`, or the keys in a GnuPG home. */
 export type Signers = { readonly allowedSigners: string } | { readonly gnupgHome: string }
 
-/** Why the signature of a commit is not accepted; undefined when it is. */
+/** Returns why the signature of a commit is not accepted; undefined if it is. */
 export async function refusedSignature(
   repository: string,
   commit: string,

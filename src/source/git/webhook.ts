@@ -28,9 +28,8 @@ export type PushVerdict =
   | { readonly take: 'refuse'; readonly status: 400 | 401 | 404 | 409; readonly message: string }
 
 /**
- * Judges notices of pushes from GitHub, GitLab, Gitea and Forgejo: signed by who it says, never seen before, about the
- * branch that is followed. All that follows from a good one is a look at the repository a little earlier than
- * otherwise; what it says is never taken for true.
+ * Judges push notices from GitHub, GitLab, Gitea and Forgejo: correctly signed, not a replay, about the followed
+ * branch. An accepted one only causes an earlier look at the repository; its content is not trusted.
  */
 export function createWebhookDoor(sources: readonly Hooked[]): (push: Push) => PushVerdict {
   const seen = createMemory(LIMITS.webhookDeliveries)

@@ -31,13 +31,13 @@ export interface BuiltDocument {
   readonly read: ReadDocument
 }
 
-/** What cannot be built, and where. */
+/** A failure to build, with its place. */
 export interface KustomizeFinding {
   readonly file: string
   readonly code: string
   readonly message: string
   readonly hint?: string
-  /** Where in the file it stands. */
+  /** Line in the file. */
   readonly line: number
 }
 
@@ -48,7 +48,7 @@ export interface Built {
   readonly wanted: ReadonlySet<string>
 }
 
-/** In the order of kustomize. */
+/** In kustomize's order of precedence. */
 export const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
 /** Loaded files: manifests as text, and files that generators name as bytes. */
@@ -67,7 +67,7 @@ export interface FilesBefore {
   readonly read: Map<string, readonly ReadDocument[]>
 }
 
-/** Is this the name of a kustomization? */
+/** Reports whether this is the name of a kustomization. */
 export function isKustomization(path: string): boolean {
   return NAMES.includes(path.slice(path.lastIndexOf('/') + 1))
 }
@@ -107,7 +107,7 @@ export function createKustomizer(
   const findings: KustomizeFinding[] = []
   const used = new Set<string>()
   const wanted = new Set<string>()
-  /** `about`: a word of the file, at whose line it is told. */
+  /** `about`: a word of the file, whose line is reported. */
   const complain = (file: string, code: string, message: string, hint?: string, about?: string) => {
     const line = about === undefined ? 1 : lineOf(files.get(file) ?? '', about)
     if (findings.length < LIMITS.problemsKept) findings.push({ file, code, message, line, ...defined({ hint }) })
@@ -185,7 +185,7 @@ export function createKustomizer(
     return {}
   }
 
-  /** What one step makes; a step that fails is a finding, unless something before it, from `since` on, explains it. */
+  /** Runs one step. Its failure is a finding, unless an earlier one, from `since` on, explains it. */
   const attempt = <T>(file: string, since: number, step: () => T): T | undefined => {
     try {
       return step()
@@ -233,7 +233,7 @@ export function createKustomizer(
     known.set(place, reads)
     budget.documents(reads.length)
     for (const { value } of reads) budget.nodes(value)
-    // A document that cannot be read stays one, so that what is wrong with it is told where it stands.
+    // Keep an unreadable document, so that its problems are reported at its place.
     for (const read of reads) if (read.findings.length > 0) unread.push({ file: place, read })
     const whole = reads.filter(({ findings: wrong }) => wrong.length === 0)
     return { ...NOTHING, items: whole.flatMap((read) => itemsOf({ file: place, read })) }
@@ -274,7 +274,7 @@ export function createKustomizer(
     })
   }
 
-  /** What Helm makes of the charts that a kustomization names, if it is at hand. */
+  /** Returns Helm's output for the charts of a kustomization, if it was rendered. */
   const charts = (
     { helmCharts, namespace = '' }: Kustomization,
     directory: string,
@@ -283,7 +283,7 @@ export function createKustomizer(
     above: readonly string[],
   ): readonly KustomizeItem[] =>
     (helmCharts ?? []).flatMap((entry) => {
-      // From 5.8 on, the namespace of an overlay is told to Helm or does not reach the objects of a chart at all.
+      // Since 5.8, the namespace of an overlay is passed to Helm, or does not reach the chart's objects at all.
       const over = above.find((one) => ![undefined, entry.namespace].includes(readQuietly(one)?.namespace))
       if (over !== undefined) {
         complain(
@@ -379,7 +379,7 @@ export function createKustomizer(
     return undefined
   }
 
-  /** In the order in which kustomize does it. A step that fails leaves the rest undone: nothing half-built counts. */
+  /** Applies the steps in kustomize's order. A failed step skips the rest: a half-built result does not count. */
   const transform = (
     items: readonly KustomizeItem[],
     kustomization: Kustomization,
@@ -469,14 +469,14 @@ export function createKustomizer(
   }
 }
 
-/** What a kustomization is made of, though other fields of it are not understood. */
+/** Returns the entries of a kustomization, even if other fields of it are unknown. */
 function entriesOf(value: unknown): readonly string[] {
   if (!isFields(value)) return []
   const lists = [value.resources, value.bases, value.components]
   return lists.flatMap((list) => (Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : []))
 }
 
-/** The line that a word first stands in. */
+/** Returns the line of the first occurrence of a word. */
 function lineOf(text: string, word: string): number {
   return lineAt(text, Math.max(0, text.indexOf(word)))
 }
@@ -485,7 +485,7 @@ function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length
 }
 
-/** What a kustomization brings to the one that names it. */
+/** The contribution of a kustomization to its parent. */
 interface KustomizeParts {
   readonly items: readonly KustomizeItem[]
   readonly config: Configuration
@@ -502,7 +502,7 @@ function together(a: KustomizeParts, b: KustomizeParts): KustomizeParts {
 /** kustomize itself leaves these out of what it builds. */
 const LOCAL_ONLY = 'config.kubernetes.io/local-config'
 
-/** What a kustomization makes itself stands in its own file. */
+/** Returns the carrier of generated objects: the kustomization itself. */
 function carrierOf(file: string) {
   return { file, read: { document: { text: '', line: 1 }, value: {}, findings: [] } }
 }
@@ -525,7 +525,7 @@ function join(directory: string, entry: string): string {
   return directory === '' ? entry : `${directory}/${entry}`
 }
 
-/** Without `.`, and `..` only at its beginning, where it leads above the top. */
+/** Normalizes a path: no `.`, and `..` only at its beginning, above the top. */
 function normal(path: string): string {
   const parts: string[] = []
   for (const part of path.split('/')) {

@@ -45,7 +45,7 @@ test('a chart is asked for as kustomize asks Helm for it', () => {
 })
 
 test('values are joined as kustomize joins them', () => {
-  // What kubectl 1.32 gave to helm for this very entry, but for the null.
+  // Recorded values that kubectl 1.32 passed to helm for this entry, but for the null.
   const inline = { b: { c: false }, list: [1] }
   assert.deepEqual(values({ valuesFile: 'v.yaml', valuesInline: inline }), {
     b: { c: false, d: 5, e: 6 },

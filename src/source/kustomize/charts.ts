@@ -67,7 +67,7 @@ export function chartPlaceOfEntry(entry: HelmChartEntry, read: (path: string) =>
   })
 }
 
-/** One document: files in their order, and the inline values as `valuesMerge` says. */
+/** Merges the values files in order, and the inline values as `valuesMerge` says. */
 function valuesOf(entry: HelmChartEntry, read: (path: string) => string, refuse: (why: string) => never): string {
   const { valuesFile, valuesMerge = 'override', additionalValuesFiles } = entry
   const inline = entry.valuesInline ?? {}
@@ -90,7 +90,7 @@ function valuesOf(entry: HelmChartEntry, read: (path: string) => string, refuse:
 
 type HelmValues = Readonly<Record<string, unknown>>
 
-/** `words`: may `yes` be a word here, as it is to kustomize? */
+/** `words`: allow words like `yes`, which kustomize reads as text. */
 function parsed(text: string, refuse: (why: string) => never, words = false): HelmValues {
   const values = readAs(text, 'yaml-1.1')
   if (values === undefined) return refuse('a values file is not a YAML map')
@@ -110,8 +110,8 @@ function readAs(text: string, schema: 'yaml-1.1' | 'core'): HelmValues | undefin
 }
 
 /**
- * A values file that inline values are joined with. kustomize reads it by itself, where `yes` is a word, and drops what is
- * null before Helm can see it; alone, the same file goes to Helm.
+ * Reads a values file that is merged with inline values. kustomize parses it itself, with `yes` as a word, and drops
+ * nulls before Helm can see them; alone, the same file goes to Helm.
  */
 function joinable(text: string, refuse: (why: string) => never): HelmValues {
   const values = parsed(text, refuse, true)
@@ -119,7 +119,7 @@ function joinable(text: string, refuse: (why: string) => never): HelmValues {
   return values
 }
 
-/** Where one text is read as something else by 1.1 than by 1.2. Numbers like 0400 are octal to Helm and to kustomize. */
+/** Returns the path of a value that YAML 1.1 and 1.2 read differently. Helm and kustomize read 0400 as octal. */
 function differing(one: unknown, other: unknown, words: boolean, path: string): string | undefined {
   if (isNested(one) && isNested(other))
     return Object.keys(one)
@@ -133,7 +133,7 @@ function isNested(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !(value instanceof Date)
 }
 
-/** As Helm joins files of values: maps are joined, all else is replaced, a null too. */
+/** Merges values files like Helm: maps are merged, all else is replaced, also by null. */
 function merged(before: HelmValues, later: HelmValues): HelmValues {
   const all: Record<string, unknown> = { ...before }
   for (const [key, value] of Object.entries(later)) {

@@ -12,7 +12,7 @@ import {
   VARIABLES,
 } from './field-tables.ts'
 
-/** Which fields each step of kustomize looks at: its own tables, and what `configurations` add to them. */
+/** Fields that each step of kustomize edits: its own tables, and the additions of `configurations`. */
 export interface Configuration {
   readonly namespace: readonly FieldSpec[]
   readonly commonLabels: readonly FieldSpec[]
@@ -77,7 +77,7 @@ export const configurationSchema = z.strictObject({
     .nullish(),
 })
 
-/** One configuration with another added to it. What is named twice counts once. */
+/** Merges two configurations without duplicates. */
 export function joined(base: Configuration, more: z.output<typeof configurationSchema> | Configuration): Configuration {
   const both = (name: Exclude<keyof Configuration, 'nameReference'>): readonly FieldSpec[] =>
     unique([...base[name], ...((more[name] ?? []) as readonly FieldSpec[])])

@@ -5,8 +5,8 @@ import { isFields, objectsOf } from '../manifest.ts'
 import { buildKustomization } from './build.ts'
 
 /**
- * Directories of ours, and what the real kustomize made of them (the file says which version). A case is made again by
- * building its files with `kubectl kustomize`.
+ * Our directories, and the recorded output of the real kustomize (the file says which version). To renew a case, build
+ * its files with `kubectl kustomize`.
  */
 interface Vectors {
   readonly base: Readonly<Record<string, string>>

@@ -63,7 +63,7 @@ const USES = {
 }
 const NAMED = KUSTOMIZATION.replace(/^patches.*$/m, '')
 
-/** What kustomize 5.8.1 makes of the same base, whose generator made `cfg`, at a commit of another repository. */
+/** Recorded from kustomize 5.8.1: the same base with a generator for `cfg`, at a commit of another repository. */
 test('what a generator of a base elsewhere made is changed by its own name, and named after its content last', async () => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'my-cfg-f64tktd5gt'],

@@ -6,11 +6,11 @@ export interface FieldSpec {
   readonly kind?: string
   readonly group?: string
   readonly version?: string
-  /** What to put there first where it is missing. */
+  /** Creates the field if it is missing. */
   readonly create?: boolean
 }
 
-/** Does a field spec speak of this object? A part that it leaves out matches everything. */
+/** Reports whether a field spec applies to this object. An omitted part matches everything. */
 export function speaksOf(
   spec: Pick<FieldSpec, 'kind' | 'group' | 'version'>,
   object: Record<string, unknown>,
@@ -36,8 +36,8 @@ export function namesOf(path: string): readonly string[] {
 }
 
 /**
- * Edits every value at a path. Lists on the way are walked through without being named. Where a field is missing it is
- * created only if `create` says with what; a name that ends in `[]` is never created.
+ * Edits all values at a path. Lists on the way are traversed implicitly. A missing field is created only if `create`
+ * supplies it; a name that ends in `[]` is never created.
  */
 export function editAt(
   tree: unknown,

@@ -1,9 +1,9 @@
 import type { FieldSpec } from './field-paths.ts'
 
-// Where kustomize looks in objects of Kubernetes, as tables of facts. The differential vectors in the tests hold these
-// rows to what the real program does.
+// Fields that kustomize edits in Kubernetes objects, as tables. The differential vectors in the tests compare them with
+// the real program.
 
-/** Where each kind keeps the specification of its pods. */
+/** The pod specification of each kind. */
 const POD_SPECS = {
   Pod: 'spec',
   PodTemplate: 'template/spec',
@@ -257,7 +257,7 @@ export const REFERENCES: readonly ReferenceTable[] = [
 
 const RUNS: readonly PodKind[] = ['CronJob', 'DaemonSet', 'Deployment', 'Job', 'Pod', 'ReplicaSet', 'StatefulSet']
 
-/** Where `$(NAME)` of `vars` is looked for. */
+/** Fields in which `$(NAME)` of `vars` is substituted. */
 export const VARIABLES: readonly FieldSpec[] = [
   ...inPods(RUNS, ['args', 'command', 'env/value', 'volumeMounts/mountPath'].flatMap(inContainers)),
   ...inPods(['DaemonSet', 'Deployment', 'Job', 'Pod', 'ReplicaSet'], ['volumes/nfs/server']),

@@ -194,8 +194,8 @@ export function nameByContent(items: readonly KustomizeItem[]): readonly Kustomi
 }
 
 /**
- * What a generator of a base that was built before made: its name ends in the hash of its content. It is taken back, so that
- * the name comes last, after what this kustomization changes, as where all is built together.
+ * Removes the content hash from the name that a generator of a remote base made: the name must be hashed last, after
+ * this kustomization's changes, as in one build.
  */
 export function nameBeforeContent(item: KustomizeItem): KustomizeItem {
   const { object, hashed } = item

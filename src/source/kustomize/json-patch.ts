@@ -36,7 +36,7 @@ function apply(tree: PatchValue, { op, path, value, from }: JsonPatchOperation, 
     case 'add':
       return change(tree, at, path, (parent, name) => insert(parent, name, value, path))
     case 'replace':
-      // As kustomize has it, a field that is missing is set; an item that is missing is not.
+      // As in kustomize, a missing field is set; a missing item is not.
       return change(tree, at, path, (parent, name) => set(parent, name, value))
     case 'remove':
       return change(tree, at, path, (parent, name) => {

@@ -1,6 +1,6 @@
 import { groupVersionOf } from './field-paths.ts'
 
-/** What a strategic merge has to know of a value: which lists are merged by which keys. Everything else is replaced. */
+/** The merge keys of lists in a strategic merge. Other lists are replaced. */
 export interface MergeSchema {
   readonly fields?: Readonly<Record<string, MergeSchema>>
   /** A list whose items are told apart by these fields; none: a list of plain values that is merged as a set. */
@@ -69,7 +69,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, MergeSchema>>>> = {
   }),
 }
 
-/** How objects of this kind are merged; undefined for kinds that Kubernetes does not bring itself. */
+/** Returns the merge schema of an object's kind; undefined for kinds that are not built in. */
 export function shapeOf(object: Readonly<Record<string, unknown>>): MergeSchema | undefined {
   const { group } = groupVersionOf(object.apiVersion)
   const kind = typeof object.kind === 'string' ? object.kind : ''

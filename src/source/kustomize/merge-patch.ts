@@ -8,8 +8,8 @@ type MergedFields = Readonly<Record<string, unknown>>
 export const DELETED = Symbol('deleted')
 
 /**
- * How lists are merged: as kustomize does with the shape that Kubernetes gives them (`undefined`: it has none, lists are
- * replaced), or item by item of one name, as croft's own kinds want it.
+ * How lists are merged: by the schema of the kind, as kustomize does (`undefined`: it has none, lists are replaced), or
+ * by name, for croft's own kinds.
  */
 export type Merging = { readonly shape: MergeSchema | undefined } | 'by-name'
 
@@ -64,8 +64,8 @@ function mergeSet(base: unknown, patch: readonly unknown[]): readonly unknown[] 
 }
 
 /**
- * What the patch names comes first, in its order; the rest of the list follows. Where a second key (a protocol) is
- * given on one side only, kustomize takes the two for one item and keeps the side that is complete.
+ * Merges lists by key. Entries of the patch come first, in its order, then the rest. If a second key (a protocol) is
+ * given on one side only, kustomize treats the two as one item and keeps the complete side.
  */
 function mergeKeyed(
   base: unknown,

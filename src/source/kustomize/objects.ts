@@ -13,14 +13,14 @@ export interface Carrier {
   readonly read: ReadDocument
 }
 
-/** What an object was called at some moment. */
+/** One name of an object during a build. */
 export interface ObjectName {
   readonly kind: string
   readonly name: string
   readonly namespace: string
 }
 
-/** One object on its way through kustomizations, with everything that it was called before. */
+/** One object during a build, with all its earlier names. */
 export interface KustomizeItem {
   readonly carrier: Carrier
   readonly index: number
@@ -34,7 +34,7 @@ export interface KustomizeItem {
   readonly elsewhere?: true
 }
 
-/** The objects of a document as items. What is no object (an empty document) is none. */
+/** Returns the objects of a document as items. An empty document has none. */
 export function itemsOf(carrier: Carrier): readonly KustomizeItem[] {
   return objectsOf(carrier.read.value).map(({ value }, index) => ({
     carrier,
@@ -114,13 +114,13 @@ function stableVersion(apiVersion: unknown): string {
   return group === '' ? 'v1' : `${group}/v1`
 }
 
-/** Without a namespace an object is meant for `default`; outside all namespaces none is compared. */
+/** Returns the namespace for comparisons: `default` if there is none, and empty for cluster-scoped kinds. */
 export function effectiveNamespace(object: ObjectFields, namespace: string): string {
   if (isClusterScoped(object)) return ''
   return namespace === '' ? 'default' : namespace
 }
 
-/** Is this what the patch calls by kind, name and namespace, now or at any time before? */
+/** Reports whether the patch names this object by its present or any earlier name. */
 export function isCalled(item: KustomizeItem, by: ObjectFields): boolean {
   if (item.object.apiVersion !== by.apiVersion) return false
   const wanted = identityOf(by)
@@ -133,7 +133,7 @@ export function isCalled(item: KustomizeItem, by: ObjectFields): boolean {
   )
 }
 
-/** Does a target mean this item? Names and namespaces are patterns and match the first or the present one. */
+/** Reports whether a target selects this item: patterns match its first or its present name and namespace. */
 export function isSelected(item: KustomizeItem, target: PatchTarget): boolean {
   const whole = (pattern: string | undefined, text: string) =>
     pattern === undefined || pattern === '' || fits(pattern, text)

@@ -53,8 +53,8 @@ export function patch(
 }
 
 /**
- * A target finds an object by every name that it had, and those that a base of another repository gave up are not known
- * here. What kustomize would have patched must not stay as it was without a word.
+ * Reports whether a target may miss an object of a remote base. A target matches all earlier names, which are unknown
+ * for those: an unpatched object must be reported.
  */
 function missesElsewhere(items: readonly KustomizeItem[], target: PatchTarget): boolean {
   if (target.name === undefined && target.namespace === undefined) return false

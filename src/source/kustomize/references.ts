@@ -72,7 +72,7 @@ function followField(
   }) as ObjectFields
 }
 
-/** Those that were in this namespace at first; where none was, those that are in it now. */
+/** Returns the candidates that were first in this namespace; otherwise those that are in it now. */
 function inNamespace(candidates: readonly KustomizeItem[], namespace: string): readonly KustomizeItem[] {
   const at = (item: KustomizeItem, which: 0 | -1) =>
     effectiveNamespace(item.object, identitiesOf(item).at(which)?.namespace ?? '')

@@ -1,4 +1,4 @@
-/** What an entry of `resources` or `components` that is not in this repository names. */
+/** An entry of `resources` or `components` outside this repository. */
 export type RemoteEntry =
   | { readonly url: string; readonly commit: string; readonly path: string }
   /** It names a branch, a tag or nothing: all of them may point to another commit tomorrow. */
@@ -7,7 +7,7 @@ export type RemoteEntry =
 
 const COMMIT = /^[0-9a-f]{40}$/
 
-/** Does an entry name something outside of this repository, as kustomize would take it? */
+/** Reports whether kustomize would take an entry as remote. */
 export function isRemote(entry: string): boolean {
   return /^[a-z][a-z0-9+.-]*:|^[^/]*@|\/\/|\?ref=|^(?:[a-z0-9-]+\.)+[a-z]{2,}\//i.test(entry)
 }

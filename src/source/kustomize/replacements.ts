@@ -98,7 +98,7 @@ function placed(before: unknown, value: unknown, options: ReplacementOptions | n
       throw new PatchFailed(`a replacement makes a text of more than ${LIMITS.builtTextLength} characters`)
     return text
   }
-  // What is written there keeps its type: a number stays a number, a text a text.
+  // The target keeps its type: a number stays a number, a text a text.
   if (typeof before === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
   if (typeof before === 'number' && typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value)) return Number(value)
   return value

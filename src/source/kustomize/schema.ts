@@ -94,7 +94,7 @@ const variable = z.strictObject({
   fieldref: z.strictObject({ fieldpath: z.string().optional(), fieldPath: z.string().optional() }).nullish(),
 })
 
-/** What croft reads of a kustomization.yaml: all of it, or the field that it cannot follow is named and refused. */
+/** The fields of a kustomization.yaml that croft reads; others are refused by name. */
 export const kustomizationSchema = z.strictObject({
   apiVersion: z.string().optional(),
   kind: z.string().optional(),
@@ -144,7 +144,7 @@ export const kustomizationSchema = z.strictObject({
   configurations: words,
   vars: z.array(variable).max(1000).nullish(),
   helmCharts: z.array(helmChartSchema).max(100).nullish(),
-  // Where kustomize keeps charts: croft keeps them elsewhere.
+  // Ignored: croft caches charts elsewhere.
   helmGlobals: z.strictObject({ chartHome: z.string().optional(), configHome: z.string().optional() }).nullish(),
   // In which order objects are written changes nothing of what they are.
   sortOptions: z.unknown().optional(),

@@ -44,13 +44,13 @@ export function setNamespace(
       ? []
       : [{ path: 'metadata/namespace', create: true }]
     const object = editFields(item.object, [...metadata, ...config.namespace], set, '')
-    // Counted as a change even where it is none: references to it are then given its namespace too.
+    // Record it as a change even if the name is the same: references to it then get its namespace too.
     const previous = [...item.previous, identityOf(item.object)]
     return { ...item, object: bindDefaultAccounts(object, namespace), previous }
   })
 }
 
-/** Of the subjects of a binding only the account `default` follows by itself; others follow the account they name. */
+/** Sets the namespace of the account `default` in a binding's subjects; the others follow the account they name. */
 function bindDefaultAccounts(object: ObjectFields, namespace: string): ObjectFields {
   if (object.kind !== 'RoleBinding' && object.kind !== 'ClusterRoleBinding') return object
   return editAt(object, ['subjects'], (subject) =>

@@ -11,7 +11,7 @@ import {
   type KustomizeFinding,
 } from './build.ts'
 
-/** What one kustomization brings, with everything that it names. */
+/** The result of one root kustomization, with everything that it names. */
 export interface BuiltRoot {
   readonly file: string
   readonly documents: readonly BuiltDocument[]
@@ -26,7 +26,7 @@ export interface BuiltTree {
   readonly idle: readonly string[]
   /** Files that were read for kustomizations. */
   readonly used: ReadonlySet<string>
-  /** Is this file a matter of kustomizations? Then it counts only as they say. */
+  /** Reports whether kustomizations decide about this file. */
   governs(path: string): boolean
 }
 
@@ -65,7 +65,7 @@ export function buildTree(hand: FilesInHand, budget?: Budget, skip: LeftAlone = 
     roots.push({ file, documents, findings: kustomizer.findings.slice(before), spans: spanOf(file) })
   }
   for (const file of independent) if (!meant.has(directoryOf(file))) build(file)
-  // Left over are circles, in which each is named by another: building one of them says so.
+  // The rest are cycles: building one reports it.
   for (const file of independent) if (!kustomizer.used.has(file)) build(file)
   return {
     roots,
@@ -76,8 +76,8 @@ export function buildTree(hand: FilesInHand, budget?: Budget, skip: LeftAlone = 
 }
 
 /**
- * Does this file, a kustomization, lead above the top of the tree? Then what is there has to be in hand too. It may say
- * yes too often (a path in a comment), never too seldom.
+ * Reports whether a kustomization leads above the top of the tree: then those files must be loaded too. May return true
+ * too often (a path in a comment), never too seldom.
  */
 export function leadsAbove(file: SourceFile): boolean {
   if (!('bytes' in file) || !isKustomization(file.path)) return false

@@ -11,7 +11,7 @@ export type VaultReference = Extract<SecretReference, { readonly sops: unknown }
 export interface SecretVault {
   /** Undefined: no encrypted Secret of that name is in the repository. Throws SopsFailed where one cannot be opened. */
   find(reference: VaultReference): Promise<Secret | undefined>
-  /** The same, and where a server has what an ExternalSecret of the repository makes a Secret of. */
+  /** Locates a secret in a file or, through an ExternalSecret of the repository, on a server. */
   locate(reference: VaultReference): Promise<Secret | ServerReference | undefined>
 }
 
@@ -37,7 +37,7 @@ export function openVault(
     opened.set(file, opening)
     return opening
   }
-  /** What is kept to one source is found for that source alone, and that source finds nothing else. */
+  /** Files bound to a source are open to that source alone, and it sees no others. */
   const secretFiles = (source: string | undefined) => [
     ...new Set(
       revision.ignored

@@ -4,7 +4,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { openTrees, SopsFailed, type SopsTree, type SopsValue, treesOf } from './sops.ts'
 import { readMetadata, type SopsMetadata } from './sops-metadata.ts'
 
-/** Who we are to age: secret keys, `AGE-SECRET-KEY-1…`. */
+/** Secret age keys: `AGE-SECRET-KEY-1…`. */
 export type AgeIdentities = readonly string[]
 
 /**
@@ -67,7 +67,7 @@ async function dataKey({ age }: SopsMetadata, identities: AgeIdentities): Promis
   throw new SopsFailed(`none of our age keys opens it; it is encrypted to ${to}: ${SET_KEY}`)
 }
 
-/** Undefined: it is not for this key, or was changed. Which of them it is age does not say, and it is the same to us. */
+/** Undefined: it is for another key, or was changed. age does not tell these apart. */
 async function tryKey(enc: string, identity: string): Promise<Uint8Array | undefined> {
   try {
     const decrypter = new (ageLibrary().Decrypter)()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { foreignPattern, PatternRefused } from '../../lib/foreign-pattern.ts'
 
-/** Which values of a file are encrypted, by their path. */
+/** Rules that decide which values of a file are encrypted, by path. */
 export interface SopsRules {
   readonly unencryptedSuffix?: string
   readonly encryptedSuffix?: string
@@ -10,7 +10,7 @@ export interface SopsRules {
   readonly macOnlyEncrypted: boolean
 }
 
-/** What stands under `sops` in a file: who can open it, and its code. */
+/** The content of `sops` in a file: its recipients, and its MAC. */
 export interface SopsMetadata {
   /** The data key, encrypted to each of these recipients. */
   readonly age: readonly { readonly recipient: string; readonly enc: string }[]
@@ -77,7 +77,7 @@ export function readMetadata(value: unknown): SopsMetadata | string {
   }
 }
 
-/** Is the value at this path one of those that are encrypted? The last rule that is set decides. */
+/** Reports whether the value at this path is encrypted. The last rule that is set decides. */
 export function shouldBeEncrypted(path: readonly string[], rules: SopsRules): boolean {
   const { unencryptedSuffix, encryptedSuffix, unencryptedRegex, encryptedRegex } = rules
   let encrypted = true

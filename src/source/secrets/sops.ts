@@ -56,7 +56,7 @@ function open(tree: SopsTree, path: readonly string[], opening: Opening): SopsVa
   return first
 }
 
-/** One leaf. A comment that sops keeps as an item of a list is no value and has no part in the code. */
+/** Opens one leaf. A comment that sops keeps as a list item is not part of the MAC. */
 function openItem(tree: SopsTree, path: readonly string[], opening: Opening): readonly SopsValue[] {
   if (!('leaf' in tree)) return [open(tree, path, opening)]
   const { leaf } = tree
@@ -106,14 +106,14 @@ function bytesOf(value: string | number | boolean, written?: string): string {
   return written ?? value
 }
 
-/** Without an exponent, as Go writes it. */
+/** Prints a number without an exponent, like Go. */
 function decimal(value: number): string {
   const text = String(value)
   if (!text.includes('e')) return text
   return value.toFixed(20).replace(/0+$/, '')
 }
 
-/** Its parser goes one call deeper for each level, and a text of levels alone fills the stack. */
+/** Refuses deep nesting: the parser recurses once per level, so deep texts overflow the stack. */
 function parsedOrRefused(text: string, library: ReturnType<typeof yamlLibrary>) {
   try {
     return library.parseAllDocuments(text, {

@@ -2,7 +2,7 @@ import { createCipheriv, createHash, randomBytes } from 'node:crypto'
 import { armor, Encrypter } from 'age-encryption'
 import { defined } from '../../lib/defined.ts'
 
-/** What is written into a SOPS file: maps keep their order, lists and leaves as in JSON. */
+/** The content of a SOPS file: maps keep their order, lists and leaves as in JSON. */
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain }
 
 export interface WriteOptions {

@@ -23,7 +23,7 @@ function isOfAnsible(text: string): boolean {
   )
 }
 
-/** Why no declaration of ours is in a text, in words. */
+/** Returns why a text holds no declaration of ours. */
 export function otherPrograms(text: string): string | undefined {
   if (namesOurs(text)) return undefined
   const plain = plainText(text)
@@ -33,7 +33,7 @@ export function otherPrograms(text: string): string | undefined {
   return `what it names (${[...new Set(versions)].slice(0, 3).join(', ')}) is not croft's`
 }
 
-/** Does a text name a group or a kind that croft reads without anybody's own API? */
+/** Reports whether a text names a built-in group or kind of croft. */
 export function namesOurs(text: string): boolean {
   const kinds = valuesOf(plainText(text), 'kind')
   return namesOurGroup(text) || kinds.some((kind) => KINDS.some((known) => known.kind === kind))

@@ -47,7 +47,7 @@ test('what is no secret is shown as it is', () => {
 test('a line of a megabyte is shown as fast as a short one', () => {
   for (const piece of ['a', ' ', '-', 'a@', 'a@a!', 'a=', 'token', 'token ', 'token:', 'key: ', '"', '|']) {
     const line = `  memory: 1 ${piece.repeat(Math.ceil(1_000_000 / piece.length))}`
-    // Where the time grows with the square of the length, this does not end.
+    // A quadratic algorithm would not end here.
     assert.match(excerpt(`spec:\n${line}\n${line}`, 3, 3), /memory: 1/, piece)
   }
 })

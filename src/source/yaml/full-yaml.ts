@@ -103,7 +103,7 @@ function deeperLine(text: string, offset: number): number | undefined {
   return deeper > (own[1] ?? '').length ? end + 1 + deeper : undefined
 }
 
-/** The tree of one document, for looking up where things stand. Undefined when it cannot be read. */
+/** Returns the tree of one document, to look up positions. Undefined if it cannot be parsed. */
 export function documentTree(text: string): Document | undefined {
   const document = parseOne(text)
   return 'code' in document ? undefined : document

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { objectsIn } from '../objects-at.ts'
 import { plainScalar } from './kubernetes-yaml.ts'
 
-/** What stands in the file; what kubectl v1.32 makes of it; what it makes of it behind kustomize v5.5. As both said. */
+/** The text; kubectl v1.32's value; kubectl's value after kustomize v5.5. Recorded from both. */
 const TABLE: readonly (readonly [string, unknown, unknown])[] = [
   ['0400', 256, 256],
   ['0o400', 256, 256],

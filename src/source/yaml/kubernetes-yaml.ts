@@ -1,6 +1,6 @@
 /**
- * Who reads a text. croft itself reads strictly: what two readers could read differently is refused. Objects of
- * Kubernetes are read as their own tools read them, quirks included: kubectl by YAML 1.1, kustomize by a mixture.
+ * How a text is read. croft reads strictly: it refuses what two readers could read differently. Objects of Kubernetes
+ * are read as their tools read them, quirks included: kubectl by YAML 1.1, kustomize by a mixture.
  */
 export type Dialect = 'strict' | 'kubectl' | 'kustomize'
 
@@ -41,12 +41,12 @@ function wholeNumber(digits: string): number | undefined {
   return sign === '-' && number !== 0 ? -number : number
 }
 
-/** Might the text hold a word that only old readers take for a boolean? It may say yes too often, never too seldom. */
+/** Reports whether the text may hold a word that old readers take for a boolean. Never false by mistake. */
 export function hasOldWords(text: string): boolean {
   return /(?:^|[\s:,[{-])(?:y|n|yes|no|on|off)(?=$|[\s:,\]}])/im.test(text)
 }
 
-/** Might the text hold something that this reader reads in its own way? It may say yes too often, never too seldom. */
+/** Reports whether this dialect may read the text differently. May return true too often, never too seldom. */
 export function isReadOtherwise(text: string, dialect: Dialect): boolean {
   // `{a: }` is null to kubectl; kustomize writes it out as an empty text.
   if (dialect === 'kustomize' && /:\s*[,}]/.test(text)) return true

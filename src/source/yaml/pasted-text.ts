@@ -24,7 +24,7 @@ const SLIPS: readonly PastingSlip[] = [
   },
 ]
 
-/** The first such slip in a text that is no YAML. */
+/** Returns the first pasting mistake in a text that is no YAML. */
 export function slipOfPasting(
   text: string,
 ): { readonly offset: number; readonly message: string; readonly hint: string } | undefined {

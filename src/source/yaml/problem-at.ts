@@ -18,10 +18,10 @@ export interface FileAt {
 /** Parsed trees of the few documents that need positions: computing those is most of the cost of reading. */
 const trees = new WeakMap<SourceDocument, Document | null>()
 
-/** What is needed of a judged object to find a field of it. */
+/** The part of a judged object that is needed to find a field. */
 type LocatedObject = Pick<JudgedObject, 'document' | 'base' | 'key' | 'kind'>
 
-/** Where the object itself begins. */
+/** Returns the place at which the object begins. */
 export function originOf(judged: JudgedObject, at: FileAt): Origin {
   if (judged.base.length > 0) return originAt(judged.document, offsetOf(judged, [], 'key'), at)
   const { text, line } = judged.document
@@ -44,7 +44,7 @@ export function fieldProblemAt(judged: LocatedObject, problem: FieldProblem, at:
   })
 }
 
-/** Where the value of a field stands. */
+/** Returns the place of a field's value. */
 export function fieldOriginAt(judged: LocatedObject, path: FieldProblem['path'], at: FileAt): Origin {
   return originAt(judged.document, offsetOf(judged, path, 'value'), at)
 }
@@ -100,7 +100,7 @@ function offsetOf(judged: LocatedObject, path: FieldProblem['path'], want: 'key'
   return want === 'key' || !place.complete ? place.key : place.value
 }
 
-/** Where a field of a text of one YAML document stands: its key, or what is nearest to where it should be. */
+/** Returns the place of a field in one YAML document: its key, or the nearest position to where it should be. */
 export function fieldPlace(
   text: string,
   path: FieldProblem['path'],

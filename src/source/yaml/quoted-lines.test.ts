@@ -20,7 +20,7 @@ spec:
   last: 0400
 `
 
-/** As sigs.k8s.io/yaml v1.6.0 read it. */
+/** Recorded from sigs.k8s.io/yaml v1.6.0. */
 const READ = {
   description: "one's first second: third\nfourth",
   items: ['five six " seven'],

@@ -1,4 +1,4 @@
-/** A text whose quoted values are indented as YAML wants it, and the way back to the places of the text that it was. */
+/** A text with its quoted values indented, and the mapping back to the original positions. */
 export interface DeeperQuotes {
   readonly text: string
   originalOffset(offset: number): number
@@ -44,7 +44,7 @@ function isBelow(line: string, margin: number): boolean {
   return line.trim() === '' || line.length - line.trimStart().length > margin
 }
 
-/** Is the quote closed on this line? A doubled single quote and an escaped double one are part of the value. */
+/** Reports whether the quote ends on this line. Doubled single and escaped double quotes belong to the value. */
 function closes(line: string, from: number, quote: string): boolean {
   for (let at = from; at < line.length; at++) {
     if (quote === '"' && line[at] === '\\') at++

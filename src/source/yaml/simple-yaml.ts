@@ -53,7 +53,7 @@ class YamlReader {
     return undefined
   }
 
-  /** Moves to the next line that says something and gives its indentation; -1 at the end. */
+  /** Moves to the next line with content and returns its indentation; -1 at the end. */
   #next(): number {
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at] ?? ''
@@ -109,7 +109,7 @@ class YamlReader {
         this.#at++
         list.push(this.#below(indent, depth, false))
       } else if (KEY.test(rest)) {
-        // `- name: x` opens a map whose keys stand where `name` stands.
+        // `- name: x` opens a map with its keys at the column of `name`.
         this.#lines[this.#at] = ' '.repeat(start) + rest
         list.push(depth > LIMITS.yamlDepth - 3 ? this.#fail() : this.#map(start, depth + 1))
       } else {
@@ -120,7 +120,7 @@ class YamlReader {
     }
   }
 
-  /** What stands under a key or a dash that has nothing behind it. */
+  /** Reads the value below a key or a dash without one on its line. */
   #below(indent: number, depth: number, underKey: boolean): unknown {
     const found = this.#next()
     if (found > indent) return this.#block(found, depth + 1)
@@ -234,7 +234,7 @@ function isItem(line: string, indent: number): boolean {
   return line.charCodeAt(indent) === 45 && (line.length === indent + 1 || line.charCodeAt(indent + 1) === 32)
 }
 
-/** Only spaces or a comment from here on. */
+/** Reports whether only spaces or a comment follow. */
 function isEnd(text: string, at: number): boolean {
   return /^(?: *| +#.*)$/.test(text.slice(at))
 }

@@ -1,7 +1,7 @@
 import { namesOurGroup } from './broken-text.ts'
 import type { YamlFinding } from './full-yaml.ts'
 
-/** How the languages that people write YAML templates in mark what they replace. */
+/** Markers of the template languages for YAML. */
 const MARKS: readonly (readonly [RegExp, string])[] = [
   [/\{%|\{#/, 'a Jinja template'],
   [/\{\{/, 'a template with {{ }}'],
@@ -10,8 +10,8 @@ const MARKS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * Is a document that is no YAML the template of one? Only where the reader stumbles over a mark, and only if nothing in
- * it names a group of ours: a manifest with a slip of the pen must stay a manifest, or its machine would count as gone.
+ * Returns a note if an unreadable document is a template: its first error is at a marker, and it names none of our
+ * groups. A manifest with a typing error must stay a manifest, or its machine would count as removed.
  */
 export function templateNote(text: string, findings: readonly YamlFinding[]): string | undefined {
   if (namesOurGroup(text)) return undefined

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Why bytes are not text that can be read, with the place. */
+/** Why bytes are not readable text, with the place. */
 export interface TextFinding {
   readonly code: string
   readonly line: number

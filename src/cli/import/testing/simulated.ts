@@ -11,7 +11,7 @@ import type { LoadedEstate } from '../../runtime.ts'
 import { fakeRuntime } from '../../testing/fake-runtime.ts'
 
 const FINGERPRINT = Array.from({ length: 32 }, () => 'AA').join(':')
-/** How the simulated datacentre is reached. */
+/** The connection to the simulated datacentre. */
 export const CONNECTION = `apiVersion: croft.dev/v1alpha1
 kind: Proxmox
 metadata: {name: home}

@@ -38,7 +38,7 @@ export async function prepareDrill(
   return { operation, opened: { ...opened, surroundings: withIt }, close: () => way.close() }
 }
 
-/** The throw-away machine is no node, so no look at the cluster leads there: its own Host does. */
+/** Opens a shell in the drill's machine. It is no node of the cluster, so use its Host. */
 async function wayInto(
   runtime: Runtime,
   name: string,

@@ -9,9 +9,9 @@ export interface FoundCluster {
   readonly cluster: ClusterDeclaration
   readonly estate: Estate
   readonly directory: string
-  /** Its database. */
+  /** The cluster's database. */
   readonly state: string
-  /** What was said after the name of the cluster. */
+  /** The words after the cluster's name. */
   readonly words: readonly string[]
 }
 

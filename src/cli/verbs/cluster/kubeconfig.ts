@@ -46,7 +46,7 @@ export const kubeconfig: ClusterCommand = async (runtime, { cluster, directory, 
 
 function fileOf({ env, cwd }: Runtime, asked: string | undefined): string {
   if (asked !== undefined) return path.resolve(cwd, asked)
-  // Of a list kubectl writes to the first.
+  // Of several files, kubectl writes to the first.
   const [first] = (env.KUBECONFIG ?? '').split(path.delimiter).filter((one) => one !== '')
   if (first !== undefined) return path.resolve(cwd, first)
   if (env.HOME === undefined || env.HOME === '') throw new CliError('HOME is not set. Name the kubeconfig with --file.')

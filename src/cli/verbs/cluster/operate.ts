@@ -64,7 +64,7 @@ export interface OperationWatcher {
   said(text: string): void
 }
 
-/** Does the steps of an operation that nothing refuses, and notes each of them in the audit log. */
+/** Runs the steps of an accepted operation, and records each in the audit log. */
 export async function performOperation(
   runtime: Runtime,
   store: Store,
@@ -119,7 +119,7 @@ function progressOf(name: string, { verb, node, until, summary }: Step<'operatio
   return { name, verb, summary, sinceMs, ...defined({ node, until }) }
 }
 
-/** What kept an operation from its end, and at which step. */
+/** Returns the failed step and its error. */
 export function messageOf({ step, message }: OperationResult & { readonly is: 'failed' }): string {
   return `${step.summary}: ${message}`
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { LIMITS } from '../../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 
-/** Files of any size go over a shell in pieces, so that neither side ever holds more than one of them. */
+/** Transfers files of any size over a shell in pieces, so that neither side holds more than one. */
 export interface Carrying {
   readonly mode: number
   readonly signal: AbortSignal
@@ -14,7 +14,7 @@ export interface Carrying {
 const BEGIN =
   'umask 077; d=$(dirname -- "$1"); [ -d "$d" ] || { echo "there is no folder $d" >&2; exit 3; }; mktemp -- "$1.croft-XXXXXXXX"'
 const APPEND = 'cat >>"$1"'
-/** Only what arrived whole takes the place of the file. */
+/** Replaces the file only after a complete transfer. */
 const FINISH =
   '[ "$(sha256sum <"$1" | cut -d" " -f1)" = "$3" ] || { echo "what arrived is not what was sent" >&2; exit 4; }; ' +
   'chmod -- "$4" "$1" && { sync -d -- "$1" 2>/dev/null || :; } && mv -fT -- "$1" "$2"'

@@ -11,7 +11,7 @@ import type { Runtime } from '../../runtime.ts'
 import { EXIT, type ExitCode, type Options } from '../../verb.ts'
 import type { NamedHost } from './find.ts'
 
-/** What would change on one host, with the lines of every file. Exit 2 when something would. */
+/** Shows the changes of one host, with the lines of each file. Exits with 2 if there are any. */
 export async function diff(runtime: Runtime, host: NamedHost, options: Options): Promise<ExitCode> {
   const { loaded, real, declaration } = host
   const connection = `host/${declaration.name}`

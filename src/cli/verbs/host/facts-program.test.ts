@@ -50,7 +50,7 @@ test('a Raspberry Pi with Raspberry Pi OS on arm64: what it is, its card, its he
       '/etc/os-release': 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\n',
       '/etc/machine-id': '5f2c9a7d3a0b4f0c8c4e6d7f8a9b0c1d\n',
       '/proc/device-tree/model': 'Raspberry Pi 4 Model B Rev 1.5\0',
-      // There is no model name in it on arm64.
+      // On arm64 it has no model name.
       '/proc/cpuinfo':
         'processor\t: 0\nBogoMIPS\t: 108.00\nCPU implementer\t: 0x41\n\nModel\t\t: Raspberry Pi 4 Model B Rev 1.5\n',
       '/proc/meminfo': MEMORY,

@@ -1,8 +1,8 @@
 import { readSensors, SENSORS, wattsBetween } from '../../../model/host-sensors.ts'
 
 /**
- * What a box is, in one round trip: constant text that only reads and prints `name value` lines. Programs that are not
- * there leave their lines out.
+ * Collects facts about a box in one round trip: constant text that only reads, and prints `name value` lines. Missing
+ * programs leave their lines out.
  */
 export const FACTS = String.raw`
 LC_ALL=C; export LC_ALL; PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH

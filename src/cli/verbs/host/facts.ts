@@ -5,7 +5,7 @@ import { CliError, EXIT, type Options } from '../../verb.ts'
 import { FACTS, type HostFacts, readFacts } from './facts-program.ts'
 import type { HostDeed } from './find.ts'
 
-/** What the box is. */
+/** Shows the facts about a box. */
 export function facts(runtime: Runtime, options: Options): HostDeed {
   return async (shell) => {
     const found = readFacts((await shell.run(['sh', '-c', FACTS], { signal: runtime.signal })).stdout)
@@ -55,7 +55,7 @@ export function devices(runtime: Runtime, options: Options): HostDeed {
   }
 }
 
-/** Which PCI devices go to a guest together. */
+/** Lists the PCI devices that must be passed through together. */
 const IOMMU =
   'for g in /sys/kernel/iommu_groups/*; do [ -d "$g/devices" ] || continue; for d in "$g"/devices/*; do ' +
   's=$(basename "$d"); k=-; [ -L "$d/driver" ] && k=$(basename "$(readlink "$d/driver")"); ' +

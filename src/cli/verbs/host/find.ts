@@ -47,14 +47,14 @@ export function targetOf({ declaration, loaded }: NamedHost): SshTarget {
   )
 }
 
-/** What stands below a line of a manifest, said by itself. */
+/** Turns a hint into a sentence. */
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 export type HostDeed = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
 
-/** Does something on a host, here where croft runs on it and over SSH elsewhere, and notes it in the journal. */
+/** Runs an action on a host, locally or over SSH, and records it in the journal. */
 export async function onHost(
   runtime: Runtime,
   host: NamedHost,
@@ -83,7 +83,7 @@ export async function onHost(
   }
 }
 
-/** What was given to an option; commander gives texts. */
+/** Returns an option's text; commander passes texts. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

@@ -17,7 +17,7 @@ export interface NamedImage {
   readonly loaded: LoadedEstate
   readonly real: string
   readonly plan: BuildPlan
-  /** Where it is made. */
+  /** The computer that builds it. */
   readonly builder: SshTarget
 }
 

@@ -10,8 +10,8 @@ import { type FileSpec, volumeId } from '../../../model/file.ts'
 const COPY_MS = 3_600_000
 
 /**
- * Brings a built image to a storage over the API, with the token alone. The host compares the checksum once all of it has
- * arrived. It keeps none that could be asked for later, so what was uploaded where is noted beside the image.
+ * Uploads a built image to a storage over the API, with the token alone. The host compares the checksum after the
+ * upload but does not store it, so each upload is recorded beside the image.
  */
 export async function uploadImage(
   { file, list }: { readonly file: FileSpec; readonly list: string },

@@ -13,7 +13,7 @@ import type { Runtime } from '../../runtime.ts'
 import { CliError, EXIT, type ExitCode, type Options } from '../../verb.ts'
 import { type NamedImage, shellsOf } from './find.ts'
 
-/** As much of a console as shows where a boot has stopped. */
+/** Console lines that show where a boot has stopped. */
 const CONSOLE_LINES = 15
 
 /** Looks into the image that was built, and with --boot starts it. Exit 1 when anything is not as it must be. */

@@ -183,7 +183,7 @@ describe('croft machine', () => {
     assert.equal(move.code, 1)
     assert.match(move.err, /Write host: .* into Git/)
     assert.equal(client.datacentre.writes.length, writes)
-    // What begins no epoch goes on beside it.
+    // Requests without an epoch work beside a running controller.
     assert.equal((await cli('machine', 'reboot', 'web', '--yes')).code, 0)
     rmSync(folder, { recursive: true })
   })

@@ -24,11 +24,11 @@ export interface MachineRequest {
   /** The resource as desired during this command. */
   readonly resource: Resource
   readonly done: string
-  /** What it must really be in the end; the lists of the hypervisor are seconds old. */
+  /** The power state to confirm on the machine itself: the hypervisor's lists are seconds old. */
   readonly power?: 'running' | 'stopped'
-  /** What to write into Git for the same, where a controller is at work. */
+  /** The change to make in Git instead, if a controller is at work. */
   readonly instead: string
-  /** What Git will make of it afterwards. */
+  /** The effect of Git after this command. */
   readonly afterwards?: string
 }
 
@@ -95,7 +95,7 @@ export async function perform(asked: AskedMachine, wish: MachineRequest): Promis
 /** Proxmox's lists are up to twelve seconds old. */
 const LOOKS = 8
 
-/** Does the plan see nothing to do only because it has heard of an earlier state? */
+/** Reports whether the plan has no action only because its observation is outdated. */
 async function isHearsay(asked: AskedMachine, wish: MachineRequest, plan: Plan): Promise<boolean> {
   const { runtime } = asked
   const entry = plan.entries.find(({ key }) => key === wish.resource.key)
@@ -106,7 +106,7 @@ async function isHearsay(asked: AskedMachine, wish: MachineRequest, plan: Plan):
   })
 }
 
-/** The same resource with another power state declared, wherever it may be. */
+/** Returns the resource with another declared power state. */
 export function powered(resource: Resource, power: 'running' | 'stopped'): Resource {
   const { placement } = resource
   const candidates = placement?.candidates.map((one) => ({ ...one, desired: withGuestFields(one.desired, { power }) }))
@@ -117,7 +117,7 @@ export function powered(resource: Resource, power: 'running' | 'stopped'): Resou
   }
 }
 
-/** What will become of it when this command is over. */
+/** Returns what happens to the machine after this command. */
 export function afterPower(resource: Resource, power: 'running' | 'stopped'): string | undefined {
   const declared = guestIn(resource.desired)?.power
   if (declared === undefined || declared === power) return undefined
@@ -125,7 +125,7 @@ export function afterPower(resource: Resource, power: 'running' | 'stopped'): st
   return `Git declares it ${word}, so the next croft apply switches it ${word} again. Change power there to keep it so.`
 }
 
-/** Why the plan does not do it; undefined when it does. */
+/** Returns why the plan refuses the action; undefined if it does it. */
 function refusalOf({ action }: PlanEntry): string | undefined {
   if (action.do === 'hold' || action.do === 'refuse') return `${action.reason}. To allow it: ${action.allow}.`
   return action.do === 'wait' && action.next === undefined && action.missing === undefined
@@ -173,7 +173,7 @@ export async function reboot(asked: AskedMachine): Promise<ExitCode> {
   })
 }
 
-/** Why a machine may not be down, even for a while; undefined when no guard says so. */
+/** Returns why a guard forbids stopping a machine, even briefly; undefined if none does. */
 export async function whyNotOff(
   { runtime, directory, estate, resource }: AskedMachine,
   store: Store,
@@ -188,7 +188,7 @@ export async function whyNotOff(
   return entry === undefined ? `${key} cannot be seen.` : refusalOf(entry)
 }
 
-/** Why it did not come about; `done` when it did. */
+/** Returns the error; `done` on success. */
 async function ended(runtime: Runtime, session: Session, step: Step): Promise<string> {
   const outcome = await session.perform(step, runtime.signal)
   if (outcome.result === 'refused') return outcome.refusal.message

@@ -11,14 +11,14 @@ import { confirm, whyNotOff } from './power.ts'
 
 export type SnapshotVerb = 'snapshots' | 'snapshot' | 'revert' | 'drop-snapshot'
 
-/** What croft says to a person before the operation, and after. */
+/** The messages before and after an operation. */
 const WORDS: Readonly<Record<Exclude<SnapshotVerb, 'snapshots'>, readonly [string, string]>> = {
   snapshot: ['takes snapshot', 'taken'],
   revert: ['goes back, and loses everything since, to snapshot', 'back'],
   'drop-snapshot': ['loses snapshot', 'gone'],
 }
 
-/** Moments of a machine that a person keeps. Git says nothing of them, and no plan touches them. */
+/** Manages snapshots that a person takes of a machine. Git does not declare them, and plans ignore them. */
 export async function snapshots(asked: AskedMachine, what: SnapshotVerb, name: string | undefined): Promise<ExitCode> {
   const { runtime, resource, options } = asked
   if (what === 'revert') await guard(asked)
@@ -36,7 +36,7 @@ export async function snapshots(asked: AskedMachine, what: SnapshotVerb, name: s
     await note(asked, `${what} ${name}`, outcome)
     if (outcome.result !== 'done') throw new CliError(`${resource.key}: ${messageOf(outcome)}`)
     runtime.out.write(`${name} ${after}.\n`)
-    // Its configuration is of then as well; what Git declares is of now.
+    // A revert also restores the old configuration; Git has the new one.
     if (what === 'revert') runtime.err.write('What Git declares wins again with the next croft apply.\n')
     return EXIT.ok
   })

@@ -11,7 +11,7 @@ export interface AtWork {
   readonly waits: ReadonlyMap<string, number>
 }
 
-/** How it is: what is wanted by whom, the tiers, what blocks it, and what a person can do about it. */
+/** Renders a Power: the wanted state and by whom, the tiers, the obstacles, and what a person can do. */
 export function renderPower(look: PowerPlan, style: Style, nowMs: number, atWork: AtWork): string {
   const { declaration, decision } = look
   const { phase, wanted } = decision
@@ -19,7 +19,7 @@ export function renderPower(look: PowerPlan, style: Style, nowMs: number, atWork
   return `${head}\n${body(look, style, nowMs, { doing: 'doing', ...(atWork.who === undefined ? {} : { since: atWork.waits }) })}${ways(look, atWork)}`
 }
 
-/** What can be done about a change that is under way. */
+/** Returns the options during a change. */
 function ways({ declaration: { name }, decision: { phase, wanted } }: PowerPlan, { who }: AtWork): string {
   if (phase === 'On' || phase === 'Off') return ''
   const back = wanted.state === 'off' ? 'on' : 'off'
@@ -29,7 +29,7 @@ function ways({ declaration: { name }, decision: { phase, wanted } }: PowerPlan,
     : `${who} is at work on it; ${goesBack}\n`
 }
 
-/** What would be done, in order, and what happens where something takes too long. */
+/** Renders the steps in order, and what happens if one takes too long. */
 export function renderPowerPlan(look: PowerPlan, style: Style, nowMs: number): string {
   const { declaration, decision } = look
   const { deadlines } = declaration.spec
@@ -45,7 +45,7 @@ function body(
   { declaration, decision }: PowerPlan,
   style: Style,
   nowMs: number,
-  /** Of a plan nothing is under way yet: what is done first comes next. */
+  /** In a plan nothing runs yet: label the first step as next. */
   { doing, since = new Map() }: { readonly doing: string; readonly since?: ReadonlyMap<string, number> },
 ): string {
   const { tiers, waits, holds, refusals, warnings, steps, asleep } = decision
@@ -77,7 +77,7 @@ const THEN = {
   abort: 'then all goes back',
 } as const
 
-/** Since when, as far as anybody knows, and what happens when its time is over. */
+/** Returns since when it waits, if known, and what happens at its timeout. */
 function waitLine(wait: PowerWait, since: ReadonlyMap<string, number>, nowMs: number): string {
   const { tier, what, awaits, seen, leftMs, afterwards } = wait
   const sinceMs = since.get(waitName(tier, what, awaits))

@@ -30,7 +30,7 @@ function read(files: Readonly<Record<string, string>>, cluster?: string, under?:
   return { errors, text, why, hosts: specs('Host'), clusters: specs('Cluster') }
 }
 
-/** In the form of the one playbook: names of groups, expressions and variables are its own. */
+/** In the form of one playbook, with its names of groups, expressions and variables. */
 const INI = `# three that vote
 [master]
 10.20.0.11
@@ -231,7 +231,7 @@ for (const [what, from, to, expected] of REFUSED) {
   })
 }
 
-/** What croft sets itself may not come back as a further flag: the Cluster would be refused for it. */
+/** Flags that croft sets itself: as further flags, they would make the Cluster invalid. */
 const RESERVED = `token-file agent-token agent-token-file server cluster-init cluster-reset cluster-reset-restore-path
   config node-name with-node-id etcd-s3-access-key etcd-s3-secret-key etcd-s3-session-token vpn-auth tls-san-security`
 test('flags that croft sets itself are listed, and the manifests stay valid', () => {

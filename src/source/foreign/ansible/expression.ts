@@ -1,7 +1,7 @@
-/** A value that only a run of Ansible would know: a fact of the machine, or a way of writing that croft does not read. */
+/** A value that only a run of Ansible knows: a fact of the machine, or syntax that croft does not read. */
 export const UNKNOWN = Symbol('unknown')
 
-/** What an expression is evaluated in. */
+/** The variables and settings of an evaluation. */
 export interface ExpressionScope {
   /** Undefined: there is no such variable. */
   variable(name: string): unknown

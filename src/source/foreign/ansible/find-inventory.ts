@@ -20,7 +20,7 @@ export interface FoundInventory {
 
 /** Host keys; parts of a role or a collection, which bring no hosts of their own; a chart's values. */
 const NOT_INVENTORIES = /(?:^|\/)(?:known_hosts|values\.ya?ml|(?:roles|collections|molecule|templates|\.github)\/.*)$/
-/** Any file may be an inventory. Of one that is not YAML and not called so, why it is none says nothing to anybody. */
+/** Any file may be an inventory. For others than these, the reason why it is none is not shown. */
 const MEANT_AS_ONE = /(?:^|\/)(?:inventor(?:y|ies)|hosts)\b|\.(?:ya?ml|json)$/i
 const VARIABLES = /(?:^|\/)(group_vars|host_vars)\/([^/]+?)(?:\.(?:ya?ml|json))?(?:\/[^/]+)?$/
 

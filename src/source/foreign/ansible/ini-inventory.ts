@@ -54,7 +54,7 @@ function unquoted(text: string): string {
   return text.length > 1 && (quote === '"' || quote === "'") && text.endsWith(quote) ? text.slice(1, -1) : text
 }
 
-/** What Ansible takes for a number or a yes. */
+/** Converts a text as Ansible does: to a number or a boolean. */
 function scalar(text: string): unknown {
   if (/^(?:0|[1-9][0-9]{0,14})$/.test(text)) return Number(text)
   if (text === 'True' || text === 'true') return true

@@ -118,7 +118,7 @@ export interface VariableFiles {
   readonly hosts: ReadonlyMap<string, Variables>
   /** Role defaults: used where no other variable is set. */
   readonly defaults?: Variables
-  /** What playbooks load from a file that they name: it wins. */
+  /** Variables that playbooks load from a named file: they win. */
   readonly loaded?: Variables
 }
 
@@ -150,10 +150,10 @@ export function variablesOf(
   )
 }
 
-/** How far below the top each group is. `all` is above every one of them and not among them. */
+/** Returns the depth of each group below `all`, which is left out. */
 function depthsOf({ groups }: InventoryDraft): ReadonlyMap<string, number> {
   const depths = new Map([...groups.keys()].filter((name) => name !== 'all').map((name) => [name, 1]))
-  // As often as groups can lie inside each other; a circle ends there.
+  // At most as many rounds as groups can nest, which also ends a cycle.
   for (let round = 0; round < LIMITS.inventory.depth; round++) {
     let changed = false
     for (const [name, { children }] of groups)

@@ -11,7 +11,7 @@ import { HOLE } from './template.ts'
 /** Flags of one node: each with every value that it has. */
 export type NodeFlags = ReadonlyMap<string, readonly string[]>
 
-/** The flags in a text like `--disable traefik --tls-san=k3s.home.arpa`, and what of it is none. */
+/** Parses the flags in a text like `--disable traefik --tls-san=k3s.home.arpa`, and returns the other words too. */
 export function argsIn(
   value: unknown,
   variable: string,
@@ -100,7 +100,7 @@ const ALIKE_ON_SERVERS = wordSet(`
   flannel-external-ip flannel-ipv6-masq secrets-encryption-provider supervisor-metrics
 `)
 
-/** Why a cluster with this flag is none that croft can take over. */
+/** Flags that prevent adoption of a cluster. */
 export const NOT_TAKEN_OVER = [
   'data-dir',
   'datastore-endpoint',
@@ -113,7 +113,7 @@ type K3sClusterFields = Record<string, unknown>
 
 export interface ClusterParts {
   readonly fields: K3sClusterFields
-  /** In the order of the nodes that were given: servers, then agents. */
+  /** In the order of the given nodes: servers, then agents. */
   readonly nodes: readonly K3sClusterFields[]
   readonly lost: readonly NotCarried[]
 }
@@ -223,7 +223,7 @@ function nodeFields({ name, args, addresses }: ForeignNode, lost: NotCarried[]):
   }
 }
 
-/** As it would stand in config.yaml. */
+/** Returns a flag's value as in config.yaml. */
 function flagValue(values: readonly string[]): unknown {
   if (values.length > 1) return [...values]
   const [value = ''] = values

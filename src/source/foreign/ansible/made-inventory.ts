@@ -9,7 +9,7 @@ export interface MadeHost {
   readonly variables: Fields
 }
 
-/** What another tool knows of a cluster, as the inventory that a playbook would have for it. */
+/** Converts another tool's description of a cluster to the inventory of a playbook. */
 export function madeInventory(
   path: string,
   hosts: readonly MadeHost[],

@@ -1,13 +1,13 @@
 import { hostsIn, type InventoryDraft } from './inventory.ts'
 import type { ListedNode } from './listed-nodes.ts'
 
-/** Which hosts of an inventory are servers of K3s, and which are agents. */
+/** The hosts of an inventory that are K3s servers, and those that are agents. */
 export interface NodeRoles {
   readonly servers: ReadonlySet<string>
   readonly agents: ReadonlySet<string>
 }
 
-/** Names of the two published playbooks; then those that speak of Kubernetes; then words that many use. */
+/** Group names of the two published playbooks; then Kubernetes terms; then common words. */
 const GROUP_NAMES: readonly { readonly server: RegExp; readonly agent: RegExp }[] = [
   { server: /^(?:server|master)$/, agent: /^(?:agent|node)$/ },
   {
@@ -24,7 +24,7 @@ const ROLE_VARIABLES = ['k3s_role', 'node_role', 'role'] as const
 
 const plain = (name: string) => name.toLowerCase().replaceAll('-', '_')
 
-/** By the names of groups. A group that holds the servers' group as well is no group of agents. */
+/** Finds roles by group names. A group that contains the servers' group is not for agents. */
 export function rolesByGroup(inventory: InventoryDraft): NodeRoles | undefined {
   const named = (pattern: RegExp) => [...inventory.groups.keys()].filter((name) => pattern.test(plain(name)))
   const inGroups = (groups: readonly string[]) => new Set(groups.flatMap((group) => hostsIn(inventory, group)))
@@ -43,7 +43,7 @@ export function rolesByGroup(inventory: InventoryDraft): NodeRoles | undefined {
   return undefined
 }
 
-/** By a variable of each host: a playbook without groups tells its hosts apart by one. */
+/** Finds roles by a variable of each host, for playbooks without groups. */
 export function rolesByVariable(
   hosts: readonly string[],
   value: (host: string, variable: string) => unknown,
@@ -65,7 +65,7 @@ export function rolesByVariable(
   return { servers, agents }
 }
 
-/** By what Kubernetes itself says of its nodes, by name or by address. */
+/** Finds roles by the Kubernetes nodes, matched by name or by address. */
 export function rolesByNodes(
   hosts: readonly string[],
   addressOf: (host: string) => string,

@@ -80,7 +80,7 @@ function renderedText(text: string, scope: ExpressionScope, afford: Afford): unk
   const pieces = piecesOf(text)
   if (pieces === undefined) return UNKNOWN
   const [only] = pieces
-  // One expression alone keeps its type.
+  // A single expression keeps its type.
   if (pieces.length === 1 && only?.sort === 'expression') return evaluate(only.text, scope) ?? UNKNOWN
   return written(pieces, scope, afford)
 }
@@ -140,7 +140,7 @@ function written(pieces: readonly TemplatePiece[], scope: ExpressionScope, affor
     if (!inside) continue
     const more = sort === 'text' ? text : textOf(evaluate(text, scope))
     if (!afford(more.length)) return UNKNOWN
-    // One hole says as much as two.
+    // Merge adjacent holes.
     out += out.endsWith(HOLE) && more === HOLE ? '' : more
   }
   return branches.length > 0 ? UNKNOWN : out

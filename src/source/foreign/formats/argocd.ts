@@ -73,7 +73,7 @@ const OF_APPLICATION: LostMeaning = [
   ],
 ]
 
-/** What an Application deploys. `hand`: the repository that it may be of. */
+/** Returns the charts or objects that an Application deploys. `hand`: the repository it may be from. */
 export function application(name: string, spec: Fields, hand?: RepositoryAtHand): FromAgent {
   const destination = isFields(spec.destination) ? spec.destination : {}
   const server = wordOf(destination.server)
@@ -185,7 +185,7 @@ function valuesOf(
   return { values, without }
 }
 
-/** A list says by itself which applications there are, directories are among the files; others ask a cluster. */
+/** Expands an ApplicationSet from its lists and the repository's directories; other generators ask a cluster. */
 function set(spec: Fields, hand: RepositoryAtHand, files: readonly ForeignFile[]): FromAgent {
   const generators = generatorsOf(spec)
   if (spec.templatePatch !== undefined)

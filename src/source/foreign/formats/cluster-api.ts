@@ -13,7 +13,7 @@ export const clusterApi: ForeignFormat = {
 const BY_NODES =
   'croft keeps a cluster by its nodes: write a Host for each (croft host enroll) and a Cluster with them, and its first plan takes it over'
 
-/** Why what is no machine of Proxmox is not carried over. */
+/** Reasons why objects other than Proxmox machines are not converted. */
 const OTHERS: Readonly<Record<string, string>> = {
   Cluster: BY_NODES,
   ProxmoxCluster: 'addresses belong to an AddressPool, the endpoint of the API to endpoint of the Cluster',

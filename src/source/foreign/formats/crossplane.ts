@@ -51,7 +51,7 @@ function leftOut(object: Readonly<Record<string, unknown>>, path: string): NotCa
   return { what: `${kind}${name}`, why: 'croft has no kind for it' }
 }
 
-/** Without what the cluster added. Undefined for what croft does not keep, and for what has no name. */
+/** Removes the cluster's additions. Undefined for kinds that croft does not keep, and for objects without a name. */
 function cleaned(object: Readonly<Record<string, unknown>>): DraftManifest | undefined {
   const { apiVersion, kind, metadata, spec } = object
   if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isFields(metadata)) return undefined

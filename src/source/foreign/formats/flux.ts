@@ -157,7 +157,7 @@ function release(object: AgentObject, all: readonly AgentObject[]): FromAgent {
   }
 }
 
-/** As Flux joins them: `valuesFrom` in its order, then `values`. Undefined: one of them is not among the files. */
+/** Merges values as Flux does: `valuesFrom` in order, then `values`. Undefined: a source is missing from the files. */
 function valuesOf({ spec, namespace }: AgentObject, all: readonly AgentObject[]): Fields | undefined {
   let joined: Fields = {}
   for (const from of Array.isArray(spec.valuesFrom) ? spec.valuesFrom.filter(isFields) : []) {
@@ -209,7 +209,7 @@ function kustomization(object: AgentObject, all: readonly AgentObject[]): FromAg
   }
 }
 
-/** What of a Git repository is meant; a commit before all else, as Flux does. */
+/** Returns the revision of a Git repository; a commit takes precedence, as in Flux. */
 function revisionOf({ spec }: AgentObject): string | undefined {
   const ref = isFields(spec.ref) ? spec.ref : {}
   return wordOf(ref.commit) ?? wordOf(ref.name) ?? wordOf(ref.semver) ?? wordOf(ref.tag) ?? wordOf(ref.branch)

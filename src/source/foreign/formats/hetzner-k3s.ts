@@ -51,7 +51,7 @@ function isConfig(config: Readonly<Record<string, unknown>>): boolean {
   return isFields(config.masters_pool) && typeof config.k3s_version === 'string'
 }
 
-/** What stands at a path of keys, or undefined. */
+/** Returns the value at a path of keys, or undefined. */
 function at(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (here, key) => (isFields(here) && Object.hasOwn(here, key) ? here[key] : undefined),
@@ -150,7 +150,7 @@ function componentArgs(config: Fields, component: string, field: string): readon
   return words.filter((one) => !/\s/.test(one)).map((one) => `--${component}-arg=${one}`)
 }
 
-/** Those of every node's kubelet: what hetzner-k3s always gives it, and what is listed. */
+/** Returns the kubelet arguments of all nodes: those that hetzner-k3s always sets, and the listed ones. */
 function kubeletArgs(config: Fields): readonly string[] {
   return [
     '--kubelet-arg=cloud-provider=external',

@@ -214,7 +214,7 @@ function hostDraft(
     ...(whole ? { key: { file } } : {}),
   }
   const manifest = manifestOf(hostKind as Kind, name, { ssh })
-  // Without a key it would be left out whole: it is written, and the problem is shown with it.
+  // A Host without a key would be left out, so write it with its problem.
   return [
     hostKeys.length === 0 ? { manifest, comments: [`from ${path}`] } : fitted(manifest, hostKind as Kind, path, lost),
   ]
@@ -278,7 +278,7 @@ function clusterDraft(
   return draft
 }
 
-/** What the playbook starts a node with: its flags win over its config.yaml. */
+/** Returns the flags that the playbook starts a node with: they override its config.yaml. */
 function argsOf({ role, written, variables }: InventoryHost, lost: NotCarried[]): NodeFlags {
   const variable = role === 'server' ? 'extra_server_args' : 'extra_agent_args'
   const { args, lost: words } = argsIn(variables.value(variable), variable)

@@ -107,7 +107,7 @@ function callsIn({ path, text }: ForeignFile): readonly K3supCall[] {
   })
 }
 
-/** What K3s is started with: the flags of the person, and those that k3sup adds. */
+/** Returns the flags of K3s: the user's, and those that k3sup adds. */
 function argsOf({ flags }: K3supCall, role: MadeHost['role']): string {
   const own = flags.get('k3s-extra-args') ?? ''
   const sans = role === 'server' ? (flags.get('tls-san') ?? '').split(',').filter((one) => one !== '') : []

@@ -9,7 +9,7 @@ export const kubemox: ForeignFormat = {
   read: (files) => readGuestObjects(files, /^proxmox\.alperen\.cloud\//, judge),
 }
 
-/** Why what is no guest is not carried over. */
+/** Reasons why objects other than guests are not converted. */
 const OTHERS: Readonly<Record<string, string>> = {
   VirtualMachineSet: 'its machines are objects of their own, VirtualMachine: export those',
   VirtualMachineTemplate: 'a template stays as it is; write an Image, or clone it by its number',

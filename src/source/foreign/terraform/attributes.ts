@@ -1,18 +1,18 @@
 import { isFields } from '../../manifest.ts'
 import type { Fields } from '../reading.ts'
 
-/** What the provider computes about a whole resource, and what only steers Terraform itself. */
+/** Computed attributes of a whole resource, and those that only steer Terraform. */
 const COMPUTED =
   /^(?:id|mac_addresses|ipv[46]|ipv[46]_addresses|network_interface_names|members|digest|timeout_.*|timeouts|reboot(?:_after_update)?|migrate|(?:stop|purge)_on_destroy|delete_unreferenced_disks_on_destroy|upload_timeout|overwrite(?:_unmanaged)?|clone)$/
-/** The same inside a block, and what is secret anywhere. */
+/** Computed attributes inside a block, and secret ones at any depth. */
 const COMPUTED_INSIDE = /^(?:path_in_datastore|wait_for_ip|timeout|pos|size_computed)$/
 const SECRET = /^(?:password|private_key|value|.*_wo|.*_wo_version|eab_hmac_key|influx_token|opentelemetry_headers)$/
 
-/** Where the provider writes 0 for "none of it". */
+/** Attributes for which the provider writes 0 instead of null. */
 const ZERO_IS_NONE =
   /^(?:mtu|queues|vlan_id|rate_limit|hotplugged|limit|shared|units|retries|max_bytes|period|(?:iops_)?(?:read|write)(?:_burstable)?)$/
 
-/** `network_device` to `networkDevice`, at every depth; lists stay lists; what is empty or computed stays out. */
+/** Converts names like `network_device` to `networkDevice` at all depths; drops empty and computed fields. */
 export function manifestFields(attributes: Readonly<Fields>, without?: RegExp): Fields {
   return renamed(
     Object.fromEntries(Object.entries(attributes).filter(([name]) => !COMPUTED.test(name) && !without?.test(name))),

@@ -41,7 +41,7 @@ function cards(network: unknown): readonly Fields[] | undefined {
 function disks(disk: unknown): readonly Fields[] | undefined {
   if (!isFields(disk)) return undefined
   return Object.entries(disk).flatMap(([slot, given]) => {
-    // A disc in a drive is no disk, and one without its storage says too little.
+    // A CD drive is not a disk, and a disk needs its storage.
     if (!isFields(given) || given.media === 'cdrom' || isEmpty(given.datastore_id)) return []
     const { size_gb: size, format, file: _file, media: _media, import_from: _from, ...same } = given
     return [{ ...same, interface: slot, size, file_format: format }]

@@ -1,6 +1,6 @@
 import type { Fields } from '../reading.ts'
 
-/** How an attribute becomes a field: by its name, or by what is made of its value and those beside it. */
+/** Converts an attribute: a field name, or a function of its value and the other attributes. */
 type MappedAttribute = string | ((value: unknown, all: Fields) => Fields)
 
 /** A resource of the bpg provider that has one of our own kinds, and none in Crossplane's form. */
@@ -98,7 +98,7 @@ const storage = (type: string, fields: OwnSetting['fields'], ignored: readonly s
 
 const CARD = same('address', 'address6', 'autostart', 'comment', 'gateway', 'gateway6', 'mtu')
 
-/** By the name of the resource without its prefix, old or new. */
+/** By the name of the resource without its old or new prefix. */
 export const OWN_SETTINGS: Readonly<Record<string, OwnSetting>> = {
   acme_dns_plugin: {
     kind: 'ProxmoxAcmePlugin',

@@ -41,11 +41,11 @@ const PROVIDER_KIND_OF: Readonly<Record<string, string>> = {
   vm: 'EnvironmentVM',
 }
 
-/** What a resource of this name tells only about itself. */
+/** Computed attributes by resource. */
 const COMPUTED_OF: Readonly<Record<string, RegExp>> = {
   vm: /^vm_id$/,
   container: /^vm_id$/,
-  // What came; a disk's size is what was asked for.
+  // The downloaded size; a disk's size is declared.
   download_file: /^size$/,
   acme_account: /^(?:created_at|location)$/,
   file: /^(?:file_(?:modification_date|name|size|tag)|upload_mode)$/,
@@ -58,7 +58,7 @@ const COMPUTED_OF: Readonly<Record<string, RegExp>> = {
 
 const NO_KIND = 'croft has no kind for it'
 const BY_GUEST = 'croft import proxmox DIR --guest'
-/** Why there is no manifest for it, and what to do instead. */
+/** Resources without a manifest, with the reason and an alternative. */
 const WITHOUT_KIND: Readonly<Record<string, string>> = {
   acme_certificate: 'Proxmox renews it by itself; declare the account, the plugin and acme of ProxmoxNodeOptions',
   ceph_pool: 'croft does not manage the pools of Ceph',
@@ -132,7 +132,7 @@ function adjusted(short: string, attributes: Fields): Fields {
   return attributes
 }
 
-/** What a text for a first boot says before a secret. */
+/** Words before a secret in a first-boot text. */
 const SECRET_TEXT = /passw|token|secret|private|api_?key|BEGIN [A-Z ]*KEY/i
 
 /** A file of the computer that Terraform ran on is in no state, and a text may hold what no manifest should. */
@@ -186,7 +186,7 @@ function ownSetting(
     if (mapped === undefined) without.push(`${attribute} has no field here`)
     else merge(spec, typeof mapped === 'string' ? { [mapped]: value } : mapped(value, attributes))
   }
-  // The provider tells of every storage whether it is shared; Proxmox lets only some types say it.
+  // The provider writes `shared` for all storages; Proxmox accepts it only for some types.
   for (const field of Object.keys(spec))
     if (definition.fields[field]?.types?.includes(valueText(spec.type)) === false) delete spec[field]
   const own = name(kind.kind)

@@ -46,7 +46,7 @@ export const helm: ResourceReader = {
   },
 }
 
-/** What is installed, where the configuration named a range. */
+/** Returns the installed version, for a configuration with a range. */
 function installedVersion({ metadata }: Fields): unknown {
   const one: unknown = Array.isArray(metadata) ? metadata[0] : metadata
   return isFields(one) ? one.version : undefined

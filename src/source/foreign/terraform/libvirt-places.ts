@@ -6,7 +6,7 @@ import type { Fields } from '../reading.ts'
 import { isEmpty, wordOf } from './attributes.ts'
 import type { Carried, Instance } from './resource.ts'
 
-/** What the manifest says, and what the provider only computes. */
+/** Attributes that the manifest carries, and computed ones. */
 const SAID: Readonly<Record<'LibvirtNetwork' | 'LibvirtPool', RegExp>> = {
   LibvirtNetwork: /^(?:id|uuid|name|mode|forward|bridge|addresses|ips|dhcp|dns|domain|mtu|autostart|mac|timeouts)$/,
   LibvirtPool: /^(?:id|uuid|name|type|path|target|source|create|destroy|(?:capacity|allocation|available)\w*)$/,
@@ -82,7 +82,7 @@ function carried(
 
 function modeOf({ mode, forward }: Fields): string {
   const said = wordOf(mode) ?? wordOf(first(forward).mode)
-  // Without <forward> nothing leaves it; a <forward> without a mode is NAT.
+  // Without <forward> the network is isolated; a <forward> without a mode is NAT.
   if (said !== undefined && said !== '') return said === 'none' ? 'isolated' : said
   return isFields(forward) ? 'nat' : 'isolated'
 }

@@ -18,7 +18,7 @@ export interface Carried {
   readonly kind: Kind
   readonly manifest: DraftManifest
   readonly comments?: readonly string[]
-  /** What it says and the manifest does not, each as a sentence. */
+  /** Fields that the manifest does not carry, each as a sentence. */
   readonly without?: readonly string[]
   /** Attributes whose value is secret: it stays where it is. */
   readonly secrets?: readonly string[]

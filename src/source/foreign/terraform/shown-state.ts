@@ -9,8 +9,8 @@ export interface StateResources {
 }
 
 /**
- * What `show -json` prints, of a state or of a saved plan. Of a plan only what it found counts: what it is about to make does
- * not exist, and nothing can be taken over of it.
+ * Reads the output of `show -json` for a state or a saved plan. Of a plan, only the prior state counts: planned objects
+ * do not exist yet and cannot be adopted.
  */
 export function shownState(shown: Fields): StateResources | undefined {
   if (typeof shown.format_version !== 'string') return undefined
@@ -42,7 +42,7 @@ function resourcesIn(module: unknown): readonly Fields[] {
   return [...own, ...list('child_modules').flatMap(resourcesIn)]
 }
 
-/** One instance each; `show` calls the attributes values, and marks sensitive ones in a tree beside them. */
+/** Returns one instance; `show` calls the attributes values, and marks sensitive ones in a separate tree. */
 function asInState({
   mode,
   type,

@@ -12,19 +12,19 @@ const KIND_OF: Readonly<Record<string, string>> = {
   proxmox_pool: 'EnvironmentPool',
 }
 
-/** Why there is no manifest for it, and what to do instead. */
+/** Resources without a manifest, with the reason and an alternative. */
 const NO_KIND: Readonly<Record<string, string>> = {
   proxmox_lxc_disk: 'it belongs to its container; croft import proxmox --guest declares that with its disks',
   proxmox_cloud_init_disk: 'the disc stays as it is; croft makes one from the cloud-init data of a Machine',
   proxmox_storage_iso: 'the file stays as it is; write an EnvironmentDownloadFile with its checksum',
 }
 
-/** What the manifest says in a field, and what only steers Terraform or is known of the guest by itself. */
+/** Attributes that the manifest carries, that only steer Terraform, or that are computed. */
 const SAID =
   /^(?:id|vmid|guest_id|name|hostname|cores|sockets|cpu|memory|start_at_node_boot|onboot|start|power_state|vm_state|oncreate|unprivileged|privileged|tags|desc|description|pool|target_nodes?|current_node|(?:default_ipv[46]_|reboot_|linked_)\w+|ssh_(?:host|port|user|private_key|forward_ip)|additional_wait|agent_timeout|automatic_reboot(?:_severity)?|clone(?:_id|_wait)?|full_clone|force|force_create|define_connection_info|skip_ipv[46]|preprovision|os_network_config|timeouts|template|ostemplate|unused_disk|cpu_architecture|smbios|os|arch)$/
 const SECRETS = ['cipassword', 'password', 'ssh_private_key']
 
-/** Guests and pools of the Telmate provider, 2 and 3. Disks and cards of it are in too many forms: they stay as they are. */
+/** Guests and pools of the Telmate provider 2 and 3. Their disks and cards have too many forms: they stay as is. */
 export const telmate: ResourceReader = {
   provider: /(?:^|\/)telmate\/proxmox["\]]*$/i,
   read({ type, name, attributes }) {

@@ -7,9 +7,9 @@ import { printDrafts } from '../draft.ts'
 import { terraform } from '../formats/terraform.ts'
 import type { ReadOptions } from '../reading.ts'
 
-/** What OpenTofu 1.10 with bpg/proxmox 0.111 wrote for the files of test/clients/tofu on the simulator. */
+/** Recorded from OpenTofu 1.10 with bpg/proxmox 0.111, for the files of test/clients/tofu on the simulator. */
 const RECORDED = readFileSync(path.join(import.meta.dirname, 'testing/bpg-state.json'), 'utf8')
-/** What OpenTofu 1.10 with dmacvicar/libvirt 0.8.3 and 0.9.7 wrote about a real libvirtd, without what is null. */
+/** Recorded from OpenTofu 1.10 with dmacvicar/libvirt 0.8.3 and 0.9.7 on a real libvirtd, without nulls. */
 const LIBVIRT = JSON.parse(
   readFileSync(path.join(import.meta.dirname, 'testing/libvirt-states.json'), 'utf8'),
 ) as Readonly<Record<'0.8.3' | '0.9.7', unknown>>
@@ -340,7 +340,7 @@ test('states of libvirt 0.8 and 0.9 that the real providers made: domains, netwo
   assert.deepEqual(machine(older, 'web'), { ...both, cpu: { cores: 1 }, memory: '128Mi', onBoot: true })
   // The domain has no agent channel: adding one would restart it.
   assert.deepEqual(machine(newer, 'web'), { ...both, cpu: { cores: 1 }, memory: '128Mi', onBoot: true, agent: false })
-  // Without a unit its memory is in KiB.
+  // Without a unit, memory is in KiB.
   assert.deepEqual(machine(newer, 'off'), { ...both, cpu: { cores: 2 }, memory: '96Mi', power: 'off', agent: false })
   assert.deepEqual(older.left, [])
   assert.deepEqual(
@@ -536,7 +536,7 @@ test('what show -json prints of a state or of a plan is read like the state; wha
     planned.notCarried.map(({ what }) => what),
     ['module.lab.proxmox_pool.later'],
   )
-  // Nothing was ever applied.
+  // A plan that was never applied.
   assert.deepEqual(read({ format_version: '1.2', planned_values: values(vm('lab')) }).drafts, [])
 })
 
