@@ -21,10 +21,10 @@ import type {
 } from '../src/server/api/schemas.ts'
 import type { AddonTree } from '../src/server/api/workload-schemas.ts'
 
-/** What the server says when it does not do what was asked. */
+/** A refusal or failure of the server. */
 export class Trouble extends Error {
   readonly status: number
-  /** What it is in a word: `second-factor`. */
+  /** The error's short name: `second-factor`. */
   readonly code: string
   constructor(status: number, message: string, code: string) {
     super(message)

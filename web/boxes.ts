@@ -1,7 +1,7 @@
 import { hostNames as namesIn } from '../src/model/trouble.ts'
 import type { Page } from '../src/server/api/schemas.ts'
 
-/** One name for each host: what Git calls a box and what its hypervisor calls it lead to the same. */
+/** Maps names to hosts: Git's name of a box and its hypervisor's lead to the same one. */
 export function hostNames({ hosts }: Pick<Page, 'hosts'>): (name: string) => string {
   return namesIn(hosts)
 }

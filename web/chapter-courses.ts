@@ -1,11 +1,11 @@
 import type { Chapter, CourseOnPage } from '../src/server/api/schemas.ts'
 
-/** A course begins a look before or after the event that tells of it. */
+/** A course starts up to a look before or after its event. */
 const NEAR_MS = 60_000
 
 /**
- * The courses of each chapter, in its order: each stands once, in the chapter with the most events of its cluster or
- * Power while it ran. One that no event tells of stands nowhere.
+ * Returns the courses of each chapter, in its order. Each is listed once, in the chapter with the most events of its
+ * cluster or Power during it; one without events is not listed.
  */
 export function coursesByChapter(
   chapters: readonly Chapter[],
@@ -25,7 +25,7 @@ export function coursesByChapter(
   return found
 }
 
-/** From the first step of a chapter to its last, on machines and on clusters; `toMs` is absent while one goes on. */
+/** Returns the time from a chapter's first step to its last; without `toMs` while one goes on. */
 export function extentOf(
   { spans }: Pick<Chapter, 'spans'>,
   courses: readonly CourseOnPage[],

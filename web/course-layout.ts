@@ -3,7 +3,7 @@ import { duration } from './format.ts'
 
 type Bar = CourseOnPage['tracks'][number]['bars'][number]
 
-/** Where everything of a course stands, in percent of its width, and the same in words. */
+/** The positions of a course's parts, in percent of its width, and the course in words. */
 export interface CourseLayout {
   readonly tookMs: number
   readonly lanes: readonly {

@@ -1,6 +1,6 @@
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 
-/** A line of a schedule as people say it: `30 23 * * *` is `23:30 every day`. What has no short words stays as it is. */
+/** Returns a schedule in words: `30 23 * * *` is `23:30 every day`. Complex ones stay as they are. */
 export function cronWords(line: string): string {
   const [minute = '', hour = '', day = '', month = '', weekday = '', ...more] = line.trim().split(/\s+/)
   if (more.length > 0 || !/^\d{1,2}$/.test(minute) || !/^\d{1,2}$/.test(hour) || day !== '*' || month !== '*')

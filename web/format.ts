@@ -71,7 +71,7 @@ export function weekdayTime(atMs: number, timeZone = ownZone()): string {
   }
 }
 
-/** Seven digits of a commit; a revision that is none (a directory that is followed) begins with a word. */
+/** Returns seven digits of a commit; the revision of a directory begins with a word. */
 export function shortCommit(commit: string): string {
   return /^[0-9a-f]{7}/.test(commit) ? commit.slice(0, 7) : commit.slice(0, 14)
 }
@@ -80,7 +80,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
-/** How busy and how warm a host is, as far as it tells. */
+/** Returns a host's load and temperature, as far as known. */
 export function hostWords(host: HostOnPage | undefined): string {
   const words: string[] = []
   if (host?.load !== undefined) words.push(`${percent(host.load)} busy`)

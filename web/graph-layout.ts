@@ -14,7 +14,7 @@ export interface Vertex {
   readonly tone: Tone
   readonly icon: IconName
   readonly href?: string
-  /** Of a group that can be opened and closed: its host. */
+  /** For a group that can be opened and closed: its host. */
   readonly opens?: string
 }
 
@@ -141,7 +141,7 @@ interface Places {
 
 let last: { readonly shape: string; readonly places: Places } | undefined
 
-/** Where each box stands. States change all the time and the shape seldom does: then everything stays where it is. */
+/** Returns the position of each box. Cached by the graph's shape, which seldom changes, so that boxes do not move. */
 function placed(ids: readonly string[], edges: readonly Edge[]): Places {
   const shape = JSON.stringify([ids, edges])
   if (last?.shape !== shape) last = { shape, places: place(ids, edges) }

@@ -7,14 +7,14 @@ export interface Headline {
   readonly text: string
 }
 
-/** The first sentence of the page. It never says that all is well where nothing was looked at or nothing is declared. */
+/** Returns the first sentence of the page. It never claims health if nothing was observed or declared. */
 export function headlineOf(
   page: Pick<Page, 'ready' | 'sources' | 'rows' | 'clusters'>,
   counts: {
     readonly grave: number
     readonly slight: number
     readonly doing: number
-    /** Nothing is left to do for them, and they are not there yet: machines that boot, nodes that join. */
+    /** Resources without further steps that are not ready yet: machines that boot, nodes that join. */
     readonly coming: number
   },
 ): Headline {

@@ -11,7 +11,7 @@ export interface Fetched<T> {
 
 interface Failure {
   readonly message: string
-  /** The server answered, and there is no such thing. */
+  /** The server answered that it does not exist. */
   readonly absent: boolean
 }
 
@@ -20,8 +20,8 @@ const FIRST_RETRY_MS = 2000
 const LAST_RETRY_MS = 30_000
 
 /**
- * Fetches, and again when `when` changes; the old value stays until the new one is there, so nothing flickers. What fails
- * is asked for again by itself, and at once when the line to the server comes back: no view waits for ever.
+ * Fetches, and again when `when` changes; the old value stays until then, so that nothing flickers. A failure is
+ * retried automatically, and at once when the connection to the server returns, so that no view hangs.
  */
 export function useFetched<T>(fetcher: () => Promise<T>, when: readonly unknown[], subject = ''): Fetched<T> {
   const [state, set] = useState<Pick<Fetched<T>, 'value' | 'trouble'> & { readonly subject: string }>({
@@ -31,7 +31,7 @@ export function useFetched<T>(fetcher: () => Promise<T>, when: readonly unknown[
   })
   const [tries, setTries] = useState(0)
   const { line } = live.use()
-  // What is not there does not come by asking.
+  // Do not retry if it does not exist.
   const failed = state.trouble?.absent === false
   useEffect(() => {
     let stale = false
@@ -40,7 +40,7 @@ export function useFetched<T>(fetcher: () => Promise<T>, when: readonly unknown[
       (error: unknown) =>
         stale ||
         set((old) => ({
-          // What was seen before is worth more than nothing.
+          // Keep an old value on failure.
           value: old.subject === subject ? old.value : undefined,
           trouble: failureOf(error),
           subject,

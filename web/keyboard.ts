@@ -52,7 +52,7 @@ const ACTS: Readonly<Record<string, () => void>> = {
   '/': () => document.querySelector<HTMLInputElement>('[data-filter]')?.focus(),
   '?': () => ui.set({ open: 'help' }),
   ':': () => ui.set({ open: 'palette' }),
-  // What the next key does is shown, so it needs not come within a second.
+  // The choices of the next key are shown, so it has no timeout.
   g: () => ui.set({ open: 'go' }),
   j: () => moveBy(1),
   k: () => moveBy(-1),

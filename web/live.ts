@@ -8,12 +8,12 @@ import { createStore } from './store.ts'
 export interface Live {
   readonly page: Page | undefined
   readonly line: 'loading' | 'live' | 'lost'
-  /** What happened while we listened, newest first. */
+  /** Events since the page was loaded, newest first. */
   readonly events: readonly EventOnPage[]
   readonly me: Me | undefined
   /** The server's time when the line was lost: what is shown is from then. */
   readonly lostMs: number | undefined
-  /** Why nothing could be shown at all, as the server says it. */
+  /** The server's reason why there is no page. */
   readonly trouble: string | undefined
   /** The server's time when the page was last told something, and ours at that moment. */
   readonly received: { readonly serverMs: number; readonly hereMs: number }
@@ -40,7 +40,7 @@ export function serverNow(): number {
 let line: OneLine | undefined
 /** The place in the stream that what is shown belongs to: `boot.n`. */
 let cursor: string | undefined
-/** What was heard before the page was there that it belongs to. */
+/** Messages that arrived before their page. */
 let early: Extract<Heard, { is: 'said' }>[] | undefined
 let silence: ReturnType<typeof setTimeout> | undefined
 let again: ReturnType<typeof setTimeout> | undefined
@@ -60,7 +60,7 @@ export async function follow(): Promise<void> {
     early = undefined
     line.at(cursor)
     for (const one of heard) said(one)
-    // Who we are and what was before may come a moment later: what is now can be looked at already.
+    // Show the page before the user and the history have loaded.
     const [me, history] = await Promise.all([api.me(), api.history(undefined)])
     const seen = new Set(history.events.map(({ seq }) => seq))
     const fresh = live.get().events.filter(({ seq }) => !seen.has(seq))

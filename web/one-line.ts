@@ -1,9 +1,9 @@
 /**
- * One line to croft for all tabs. A browser opens six connections to a server over HTTP/1.1: with a stream for each tab,
- * the seventh tab gets no answer to anything. The tab that holds the lock listens, and tells the others.
+ * One connection to croft for all tabs. A browser opens six connections to a server over HTTP/1.1: with a stream for
+ * each tab, the seventh tab gets no answer to anything. The tab that holds the lock listens, and tells the others.
  */
 
-/** What is heard on the line, by all tabs alike. */
+/** Messages of the connection, equal for all tabs. */
 export type Heard =
   | { readonly is: 'open' }
   /** The browser tries again by itself. */
@@ -13,7 +13,7 @@ export type Heard =
   | { readonly is: 'said'; readonly name: string; readonly data: string; readonly id: string }
 
 export interface OneLine {
-  /** What is shown now belongs to this place in the stream. */
+  /** Sets the position in the stream that the page shows. */
   at(cursor: string): void
   /** Listens in this tab: the tab that listens for us was silent for too long and may be asleep. */
   take(): void
@@ -25,7 +25,7 @@ const SAID = ['delta', 'happened', 'reset', 'beat'] as const
 
 export function openLine(hear: (heard: Heard) => void): OneLine {
   const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(NAME)
-  // Only pages that a browser trusts have locks: without them each visible tab listens for itself.
+  // Browsers offer locks only on secure pages: without them each visible tab listens itself.
   const locks = channel === undefined ? undefined : (navigator as { readonly locks?: LockManager }).locks
   let source: EventSource | undefined
   let cursor: string | undefined

@@ -4,15 +4,15 @@ import type { Tone } from './tone.ts'
 
 export interface QuorumWords {
   readonly tone: Tone
-  /** How much etcd can still lose, in a few words. */
+  /** The sentence on how many voters etcd can lose. */
   readonly words: string
-  /** What that rests on. */
+  /** Its basis. */
   readonly detail?: string
 }
 
 /**
- * How etcd stands. What a number of servers survives is said only where all of them are there: beside a vote that is
- * missing it would promise what is already used up.
+ * Returns the state of etcd in words. States the tolerance of a number of servers only if all of them are up: otherwise
+ * a part of it is used up.
  */
 export function quorumWords(
   cluster: Pick<ClusterOnPage, 'phase' | 'members' | 'quorumMargin' | 'faultTolerance' | 'holds' | 'operation'>,

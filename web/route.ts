@@ -1,6 +1,6 @@
 import { createStore } from './store.ts'
 
-/** Where we are: `#/resource/Machine%2Fweb-1/diff` is the view `resource` with two arguments. */
+/** The current view: `#/resource/Machine%2Fweb-1/diff` is the view `resource` with two arguments. */
 export interface Place {
   readonly view: string
   readonly args: readonly string[]
@@ -34,7 +34,7 @@ export function goTo(view: string, ...args: readonly string[]): void {
   location.hash = hrefTo(view, ...args)
 }
 
-/** Where a key is shown: clusters have a view of their own, and all Power stands in one. */
+/** Returns the link to a key: clusters have a separate view, and all Power is in one. */
 export function hrefToKey(key: string): string {
   const [kind, name = ''] = key.split('/')
   if (kind === 'Power') return hrefTo('power')

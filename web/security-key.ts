@@ -1,9 +1,9 @@
 import type { FactorsToShow } from '../src/server/api/schemas.ts'
 import { api } from './api.ts'
 
-// What stands between the API, which speaks base64url, and the browser, which speaks in bytes.
+// Converts between the API, which uses base64url, and the browser, which uses bytes.
 
-/** Why this browser has no keys for this page; empty when it has. */
+/** Returns why this browser has no keys for this page; empty if it has. */
 export function whyNoKeys(): string {
   if (/^[\d.]+$|^\[/.test(location.hostname))
     return 'Security keys are for a name: open this page under its name, or as localhost, instead of an address.'
@@ -56,7 +56,7 @@ export async function showKey({ challenge, rpId, ids }: NonNullable<FactorsToSho
   })
 }
 
-/** What the browser says when nothing came of it is long and for programmers. */
+/** Replaces the browser's message, which is long and for programmers. */
 export function whyNot(error: unknown): string {
   if (error instanceof DOMException && error.name === 'NotAllowedError') return 'No key answered, or you cancelled.'
   if (error instanceof DOMException && error.name === 'InvalidStateError') return 'This key has been added already.'

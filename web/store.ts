@@ -21,7 +21,7 @@ export function createStore<T extends object>(first: T): Store<T> {
       useEffect(() => {
         const listener = () => redraw(undefined)
         listeners.add(listener)
-        // It may have changed between drawing and listening.
+        // The value may have changed between the render and the subscription.
         listener()
         return () => void listeners.delete(listener)
       }, [])

@@ -2,10 +2,10 @@ import { hostsAsleep as asleepIn, HOT_C, isComing as isComingAt } from '../src/m
 import type { ClusterOnPage, HostOnPage, Page, Row } from '../src/server/api/schemas.ts'
 import { serverNow } from './live.ts'
 
-/** Five tones for everything. Each has a colour, an icon and a word; the colour alone never says anything. */
+/** Five tones for everything. Each has a colour, an icon and a word, so that colour is never the only sign. */
 export type Tone = 'ok' | 'busy' | 'warn' | 'bad' | 'quiet'
 
-/** How bad a resource stands, for sorting and for its mark. */
+/** Returns the tone of a resource, for sorting and for its mark. */
 export function toneOf(row: Row): Tone {
   if (row.stalled || row.do === 'refuse') return 'bad'
   if (row.paused) return 'quiet'
@@ -17,7 +17,7 @@ export function toneOf(row: Row): Tone {
   return row.synced === 'False' ? 'busy' : 'ok'
 }
 
-/** Not ready because it was just started, moved or changed, for a while: that is no trouble yet. */
+/** Reports whether it is briefly not ready after a start, move or change, which is no trouble yet. */
 export function isComing(row: Row): boolean {
   return isComingAt(row, serverNow())
 }
@@ -33,7 +33,7 @@ export function isDoing(action: Row['do']): boolean {
   return ['create', 'update', 'adopt', 'replace', 'delete', 'forget'].includes(action)
 }
 
-/** How a cluster stands, in a word. One that is off on request is well. */
+/** Returns the state of a cluster in a word. One that is off on request is healthy. */
 export function clusterState(
   cluster: Pick<ClusterOnPage, 'name' | 'phase' | 'operation' | 'unseenSinceMs'>,
   page: Pick<Page, 'power'>,
@@ -94,7 +94,7 @@ export const SIGN_OF: Readonly<Record<string, string>> = {
   wait: '…',
 }
 
-/** Is it as Git says, in a word? */
+/** Returns a word for the agreement with Git. */
 export function syncWord(row: Row): { readonly tone: Tone; readonly word: string } {
   if (row.paused) return { tone: 'quiet', word: 'Suspended' }
   if (row.do === 'hold') return { tone: 'warn', word: 'Held' }
@@ -106,7 +106,7 @@ export function syncWord(row: Row): { readonly tone: Tone; readonly word: string
   return row.synced === 'True' ? { tone: 'ok', word: 'Synced' } : { tone: 'busy', word: 'Waiting' }
 }
 
-/** Is it up, in a word? */
+/** Returns a word for readiness. */
 export function readyWord(row: Row): { readonly tone: Tone; readonly word: string } {
   if (row.stalled) return { tone: 'bad', word: row.status }
   if (isOutOfSight(row)) return { tone: 'quiet', word: 'Host offline' }

@@ -5,13 +5,13 @@ import { serverNow } from './live.ts'
 import { hrefTo } from './route.ts'
 import { clusterState, isDoing, type Tone, toneOf } from './tone.ts'
 
-/** One line of what a person should know first: a trouble, or many of the same word. */
+/** One line at the top: a trouble, or several with the same word. */
 export interface Trouble {
   readonly tone: Tone
   readonly title: string
   readonly detail: string
   readonly href: string
-  /** What would help, where it is known. */
+  /** The consent that would help, if known. */
   readonly allow?: string
   /** Since when, where it is known. */
   readonly sinceMs?: number
@@ -74,13 +74,13 @@ function nameOf(key: string): string {
   return key.split('/').at(-1) ?? key
 }
 
-/** Of several: since the first of them. */
+/** Returns the earliest start of several. */
 function since(all: readonly { readonly sinceMs?: number | undefined }[]): { readonly sinceMs?: number } {
   const known = all.flatMap(({ sinceMs }) => (sinceMs === undefined ? [] : [sinceMs]))
   return known.length === 0 ? {} : { sinceMs: Math.min(...known) }
 }
 
-/** How everything stands: the first sentence, and what is wrong, worst first. */
+/** Returns the state of the estate: the first sentence, and the troubles, worst first. */
 export function statusOf(page: Page): Headline & { readonly troubles: readonly Trouble[] } {
   const known = statuses.get(page)
   if (known !== undefined) return known
@@ -95,5 +95,5 @@ export function statusOf(page: Page): Headline & { readonly troubles: readonly T
   return status
 }
 
-/** It is asked for in several places of one drawing. */
+/** Cached, because several parts of one render use it. */
 const statuses = new WeakMap<Page, ReturnType<typeof statusOf>>()

@@ -17,18 +17,18 @@ export interface Confirm {
   readonly action: string
   readonly danger?: boolean
   readonly wide?: boolean
-  /** What the person must type, for what cannot be taken back. */
+  /** Text to type as confirmation of an irreversible action. */
   readonly type?: string
-  /** The same in a terminal. */
+  /** The equivalent command. */
   readonly command?: string
   go(): void | Promise<void>
 }
 
-/** What lies over the views. One thing at a time. */
+/** Overlays above the views, one at a time. */
 export interface Ui {
   readonly open: 'nothing' | 'palette' | 'help' | 'sign-in' | 'sessions' | 'more' | 'go'
   readonly confirm: Confirm | undefined
-  /** What goes on once a code of the authenticator app was shown. */
+  /** Continues after the second factor was shown. */
   readonly code: (() => void) | undefined
   readonly toasts: readonly Toast[]
   readonly filter: string
@@ -56,7 +56,7 @@ export function may(scope: Scope): boolean {
   return live.get().me?.scopes.includes(scope) === true
 }
 
-/** Asks the server for something and says what came of it. Without the right the person is asked to sign in first. */
+/** Sends a request to the server and shows the result. Without the right, asks the person to sign in first. */
 export async function attempt(
   act: () => Promise<{ readonly message: string; readonly link?: string }>,
 ): Promise<boolean> {
@@ -78,7 +78,7 @@ export function wish(name: string, input: unknown): Promise<boolean> {
   return attempt(() => api.wish(name, input))
 }
 
-/** Only with the right; else the way to it. */
+/** Acts with the right; otherwise shows how to get it. */
 export function withRight(scope: Scope, act: () => void): void {
   const { me } = live.get()
   if (may(scope)) act()

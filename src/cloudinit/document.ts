@@ -23,7 +23,7 @@ export function seedDocument({ hostname, userData, networkConfig }: SeedParts): 
   return { document: { userData, metaData, ...(networkConfig === undefined ? {} : { networkConfig }) }, hash }
 }
 
-/** Where croft's own programs lie on a machine. */
+/** Directory of croft's programs on a machine. */
 const PROGRAMS = '/usr/local/lib/croft/'
 
 /**

@@ -12,7 +12,7 @@ import { isoImage } from './iso.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'croft-iso-'))
 after(() => {
-  // What was taken off a disc may not be written to, and so could not be removed by an ordinary user.
+  // Files extracted from a disc may be read-only, so an ordinary user could not remove them.
   const extracted = join(folder, 'out')
   if (existsSync(extracted)) chmodSync(extracted, 0o700)
   rmSync(folder, { recursive: true, force: true })

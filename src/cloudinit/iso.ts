@@ -1,7 +1,4 @@
-/**
- * A small ISO 9660 image with Joliet names. Everything in it follows from the files alone, dates included: the same
- * files give the same bytes.
- */
+/** A small ISO 9660 image with Joliet names. Its bytes, dates included, depend only on the files. */
 export interface IsoFile {
   readonly name: string
   readonly bytes: Uint8Array
@@ -51,7 +48,7 @@ export function isoImage(volumeId: string, files: readonly IsoFile[]): Uint8Arra
   return image
 }
 
-/** In the order of their names, which is how a directory must list them. */
+/** Sorted by name, as directories require. */
 function place(files: readonly IsoFile[]): readonly PlacedFile[] {
   const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1))
   const names = new Set<string>()
@@ -128,7 +125,7 @@ function directory(view: DataView, self: number, files: readonly PlacedFile[], e
   for (const file of files) offset = record(view, offset, file.sector, file.bytes.length, 0, encode(file.name))
 }
 
-/** One entry of a directory. Answers where the next one begins. */
+/** Writes one directory entry. Returns the offset of the next one. */
 function record(
   view: DataView,
   offset: number,

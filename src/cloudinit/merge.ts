@@ -8,10 +8,7 @@ const NAMED: Readonly<Record<string, string>> = { users: 'name', write_files: 'p
 /** Lists that are put together, what croft needs first. */
 const JOINED = wordSet('users write_files runcmd bootcmd packages ssh_authorized_keys ssh_import_id')
 
-/**
- * What croft needs, with what a person wrote added to it. Where both say something about the same thing and not the
- * same, neither is chosen: it is a problem that names the key.
- */
+/** Merges a person's document into croft's. A conflict is not resolved: it is a problem that names the key. */
 export function mergeUserData(
   needed: TreeMap,
   own: TreeMap,

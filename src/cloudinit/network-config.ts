@@ -17,8 +17,8 @@ export interface CardAddressing {
 }
 
 /**
- * Version 2, in the part of it that every renderer of cloud-init understands: no `gateway4`, which netplan calls
- * obsolete, no `to: default`, which older ones do not know, and no interface name anywhere.
+ * Returns version 2, in the subset that all renderers of cloud-init support: no `gateway4`, which netplan calls
+ * obsolete, no `to: default`, which older ones do not know, and no interface names.
  */
 export function networkConfig(cards: readonly CardAddressing[]): TreeMap {
   return { version: 2, ethernets: Object.fromEntries(cards.map((card) => [card.id, ethernet(card)])) }

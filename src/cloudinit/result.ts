@@ -11,7 +11,7 @@ export const RESULT_FILE = '/run/cloud-init/result.json'
 /** Written while it runs. */
 export const STATUS_FILE = '/run/cloud-init/status.json'
 
-/** What result.json says. Pure. */
+/** Parses result.json. Pure. */
 export function readCloudInit(text: string): CloudInitResult | undefined {
   let read: unknown
   try {

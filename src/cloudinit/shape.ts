@@ -10,12 +10,12 @@ export interface SeedProblem {
   readonly hint?: string
 }
 
-/** What may stand at a place of a document. */
+/** The shape of a value in a document. */
 export type ConfigShape =
   | { readonly is: 'anything' | 'text' | 'number' | 'flag' | 'nothing' }
   | { readonly is: 'words'; readonly words: readonly (string | boolean)[] }
   | { readonly is: 'list'; readonly of: ConfigShape; readonly mayBeEmpty: boolean }
-  /** Keys that are known; `others` says what any other key may hold, and without it there is none. */
+  /** Known keys; `others` is the shape of all other keys, and without it they are refused. */
   | { readonly is: 'map'; readonly keys: Keys; readonly required: readonly string[]; readonly others?: ConfigShape }
   | { readonly is: 'either'; readonly shapes: readonly ConfigShape[] }
   /** Known and not to be used, with what to use instead. */
@@ -104,7 +104,7 @@ function misfitMap(tree: TreeMap, shape: ConfigShape & { is: 'map' }, path: Seed
   return problems
 }
 
-/** The nearest of several shapes speaks: the one of the same sort as what stands there. */
+/** Returns the problems of the nearest shape: the one of the value's own type. */
 function misfitEither(tree: Tree, shapes: readonly ConfigShape[], path: SeedPath): readonly SeedProblem[] {
   const found = shapes.map((shape) => ({ shape, problems: misfits(tree, shape, path) }))
   if (found.some(({ problems }) => problems.length === 0)) return []

@@ -17,8 +17,8 @@ import {
 } from './shape.ts'
 
 /*
- * What cloud-init knows of a cloud-config, from its own JSON schema: every top-level key, and inside those that
- * people use for a new machine also what may stand there. The rest is let through as it is.
+ * The shape of a cloud-config, from cloud-init's JSON schema: all top-level keys, and the values of those that people
+ * use for a new machine. Other values are not checked.
  */
 
 const texts = list(text)

@@ -4,7 +4,7 @@ import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { Tree, TreeMap } from '../model/vm.ts'
 import type { SeedProblem } from './shape.ts'
 
-/** What every machine is told about itself. */
+/** Facts that all machines get about themselves. */
 export interface MachineFacts {
   readonly hostname: string
   /** With it the machine knows its full name. */

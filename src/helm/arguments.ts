@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ChartPlace, ChartRequest } from '../drivers/chart-port.ts'
 
-/* Everything that is said to Helm, as data. What comes from a cluster was written by anybody: it is looked at first. */
+/* Helm's command line, as data. Input from a cluster is untrusted: it is checked first. */
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/
 const OCI = /^oci:\/\/[A-Za-z0-9][A-Za-z0-9._:/-]{0,500}$/
@@ -11,7 +11,7 @@ const COMMIT = /^[0-9a-f]{40}$/
 const DIRECTORY = /^(?!.*(?:^|\/)\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,499}$/
 const OBJECT = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 
-/** What is wrong with a request, in words; undefined when Helm may be asked. */
+/** Returns what is wrong with a request; undefined if Helm may run. */
 export function requestProblem({ repo, chart, git, version, release, namespace }: ChartRequest): string | undefined {
   if (!OBJECT.test(release) || !OBJECT.test(namespace)) return 'its release or namespace has no valid name'
   if (git !== undefined)
@@ -52,7 +52,7 @@ export function archiveName({ repo = '', chart, version }: ChartPlace & { readon
   return `${hash([repo, chart, version])}.tgz`
 }
 
-/** What the result of rendering depends on. */
+/** Returns a hash of all inputs of a rendering. */
 export function renderingKey(digest: string, request: ChartRequest, values: readonly string[]): string {
   const { release, namespace, kubeVersion = '', apiVersions = [], upgrade, output } = request
   const flags = `${String(upgrade)} ${JSON.stringify(output ?? {})}`
@@ -64,8 +64,8 @@ function hash(parts: readonly string[]): string {
 }
 
 /**
- * The whole environment of Helm: the way out to the web, and nothing of the person who runs croft. His repositories, keys
- * and plugins are not used, so that everybody gets the same; nor is any cluster found.
+ * Returns Helm's whole environment: the proxy settings, and nothing of croft's user. Without the user's repositories,
+ * keys and plugins the result is the same for everyone; no cluster is found either.
  */
 export function environmentFor(
   env: Readonly<Record<string, string | undefined>>,

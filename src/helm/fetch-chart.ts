@@ -7,7 +7,7 @@ import { LIMITS } from '../lib/limits.ts'
 import { archiveName, pullArguments } from './arguments.ts'
 import { HelmFailed } from './run-helm.ts'
 
-/** How charts are had that are in no repository of charts. */
+/** Fetches charts that are in no chart repository. */
 export interface ChartSources {
   /** Writes a directory of a Git repository, at one commit, below an empty directory. */
   checkOut?(place: GitChart, into: string, signal: AbortSignal): Promise<{ readonly problem: string } | undefined>
@@ -63,7 +63,7 @@ function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Whole or not at all: written beside it and renamed. The oldest go when there are too many. */
+/** Stores atomically: writes beside it and renames. Removes the oldest beyond the limit. */
 async function keep(folder: string, from: string, to: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const names = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))

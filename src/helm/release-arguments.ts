@@ -6,8 +6,8 @@ import type { HelmWrite } from '../model/step.ts'
 type HelmUpgrade = Extract<HelmWrite, { readonly run: 'upgrade' }>
 
 /**
- * No --wait: croft looks itself at what runs. --reset-values: without it Helm takes the values of the revision before where
- * none are declared.
+ * Without --wait, because croft itself observes the workloads. With --reset-values, because Helm would keep the values
+ * of the previous revision if none are declared.
  */
 export function upgradeArguments(write: HelmUpgrade, archive: string, values: readonly string[]): readonly string[] {
   const labels = Object.entries(write.labels).map(([name, value]) => `${name}=${value}`)
@@ -65,7 +65,7 @@ export function kubeconfigFor({ endpoint, caPem, token, client, proxy }: Kuberne
   })
 }
 
-/** What a failed run means, in words that say what to do. */
+/** Explains a failed run, with advice. */
 export function explained(said: string): string {
   if (/unknown flag: --labels/.test(said)) return `${said}; install: helm needs Helm 3.13 or later`
   if (/unknown flag: --take-ownership/.test(said)) return `${said}; adopt: true needs Helm 3.17 or later here`

@@ -76,7 +76,7 @@ test('what an old Helm does not know, and what is in its way, is said with what 
   assert.deepEqual([processOf('croft-helm-12-abc'), processOf('croft-helm-abc')], [12, undefined])
 })
 
-/** A Helm that notes its words and what it was given, then does what the test wants. */
+/** Makes a Helm that records its arguments and input, then acts as the test wants. */
 function fakeHelm(name: string, then: string): string {
   const folder = path.join(scratch, name)
   mkdirSync(folder)

@@ -15,7 +15,7 @@ export interface ReleasesOptions extends ChartSources, Pick<HelmReleases, 'read'
   readonly env: Readonly<Record<string, string | undefined>>
   /** Real time: Helm is no part of a simulation. */
   readonly clock: Clock
-  /** Where fetched charts are kept; undefined: nowhere. */
+  /** Cache of fetched charts; undefined: none. */
   readonly cacheDir?: string
 }
 
@@ -70,7 +70,7 @@ async function perform(
   try {
     const kubeconfig = path.join(home, 'kubeconfig')
     await writeFile(kubeconfig, kubeconfigFor(login), { mode: 0o600 })
-    // Who keeps a field is known to the cluster by the name of the program: it is the same for every Helm.
+    // The cluster records field managers by the program's name: use the same for every Helm.
     const called = path.join(home, 'helm')
     await symlink(program, called)
     const { env, clock } = options
@@ -99,7 +99,7 @@ async function perform(
   }
 }
 
-/** What a croft left that was killed in the middle: there are credentials in it. */
+/** Removes directories of a killed croft: they hold credentials. */
 async function sweep(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = processOf(name)

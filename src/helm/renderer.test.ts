@@ -34,7 +34,7 @@ const REQUEST: ChartRequest = {
   upgrade: false,
 }
 
-/** A Helm that notes how it was called, fetches a file that is no chart, and says what the test wants it to say. */
+/** Makes a Helm that records its arguments, fetches a file that is no chart, and prints what the test wants. */
 function fakeHelm(name: string, { pull = 'echo chart > "$7/shop.tgz"', template = '' } = {}): string {
   const folder = path.join(scratch, name)
   mkdirSync(folder)

@@ -15,7 +15,7 @@ export interface RendererOptions extends ChartSources {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Real time: Helm is no part of a simulation. */
   readonly clock: Clock
-  /** Where fetched charts are kept; undefined: nowhere. */
+  /** Cache of fetched charts; undefined: none. */
   readonly cacheDir?: string
   readonly newPlaces: boolean
   /** Reads YAML that others wrote: objects, or what is wrong. Elsewhere than in the thread that others wait for. */
@@ -102,7 +102,7 @@ async function objectsIn(text: string, { readObjects }: RendererOptions): Promis
   return found.objects.filter(isRecord)
 }
 
-/** What stands in a rendering where a hidden value would stand. */
+/** Stand-in for a hidden value in a rendering. */
 const HIDDEN = 'hidden'
 
 /**

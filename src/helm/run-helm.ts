@@ -5,7 +5,7 @@ import { findProgram } from '../lib/find-program.ts'
 import { runChild } from '../ssh/child.ts'
 import { environmentFor } from './arguments.ts'
 
-/** What Helm said, or why nothing came of it. Never thrown out of here. */
+/** Helm's error, or why it did not run. Caught inside this folder. */
 export class HelmFailed extends Error {}
 
 /** CROFT_HELM names the program; else it is looked for in PATH. */

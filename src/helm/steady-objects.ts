@@ -1,7 +1,7 @@
 import type { RenderedObject, Rendering } from '../drivers/chart-port.ts'
 import { isRecord } from '../lib/is-record.ts'
 
-/** What a chart made, as something that can be kept: or why it cannot be. Pure. */
+/** Returns a chart's objects if their rendering is reproducible, or why it is not. Pure. */
 export function steadyObjects(
   rendering: Rendering,
   chart: string,

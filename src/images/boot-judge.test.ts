@@ -8,7 +8,7 @@ const BOOTED = 1_794_887_000
 const RESULT = { v1: { datasource: 'DataSourceNoCloud [seed=/dev/vdb][dsmode=net]', errors: [] } }
 const STATUS = { v1: { init: { errors: [], recoverable_errors: {} }, stage: null } }
 
-/** What a machine of a good image tells. A line that is set to undefined is left out. */
+/** Returns the output of a machine with a good image. A line set to undefined is left out. */
 function told(changed: Readonly<Record<string, string | undefined>> = {}): string {
   const lines: Readonly<Record<string, string | undefined>> = {
     'cloud-init': 'there',

@@ -2,7 +2,7 @@ import { recordIn } from '../lib/foreign-json.ts'
 import { isRecord } from '../lib/is-record.ts'
 import type { BootReport } from './boot-program.ts'
 
-/** What a started image must show, in the order in which it is told. */
+/** Checks of a started image, in the order of its output. */
 export const BOOT_CHECKS = ['guest agent', 'machine-id', 'cloud-init', 'ssh host keys', 'serial console'] as const
 export type BootCheck = (typeof BOOT_CHECKS)[number]
 

@@ -1,9 +1,9 @@
 import type { BuildSpec } from './build-spec.ts'
 
-/** How an image is started to look at it: hardware acceleration where it works, else software emulation. */
+/** How QEMU runs an image: with hardware acceleration if it works, else by software emulation. */
 export type Accelerator = 'kvm' | 'tcg'
 
-/** What `uname -m` says on a computer that can run it by hardware acceleration. */
+/** `uname -m` of computers that can run it with hardware acceleration. */
 export const MACHINE_OF: Readonly<Record<BuildSpec['architecture'], string>> = { amd64: 'x86_64', arm64: 'aarch64' }
 
 const FIRMWARE = '/usr/share/qemu-efi-aarch64/QEMU_EFI.fd'
@@ -38,7 +38,7 @@ export function bootNeeds(architecture: BuildSpec['architecture']): Emulator['ne
   return [...EMULATORS[architecture].needs, QEMU_IMG]
 }
 
-/** Where everything of one start lies. The image itself is only read: the machine writes into the overlay. */
+/** Files of one start. The image itself is only read: the machine writes into the overlay. */
 export interface BootPlace {
   readonly overlay: string
   readonly seed: string
@@ -89,11 +89,11 @@ export function bootWords(
 /** One start of an image. */
 export interface ImageBoot {
   readonly architecture: BuildSpec['architecture']
-  /** Of the machine. Its seed bears it too: that is how the machine is known to have read this one. */
+  /** The machine's id. Its seed has it too, which proves that the machine has read this seed. */
   readonly uuid: string
 }
 
-/** What the machine finds in its seed: who it is, an address by DHCP, and nothing that takes long and proves nothing. */
+/** Returns the machine's seed: its identity, an address by DHCP, and nothing that takes long and proves nothing. */
 export function bootSeed({ uuid }: ImageBoot): readonly { readonly name: string; readonly text: string }[] {
   const network = {
     version: 2,

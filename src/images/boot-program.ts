@@ -7,9 +7,9 @@ import { isRecord } from '../lib/is-record.ts'
  */
 
 /**
- * Starts QEMU (all further words), waits for the guest agent, has it run the request in $4, and tells what came of it, a
- * line for each thing. An agent that is not up yet finds all earlier questions when it comes: each has its own number.
- * The console gets half as long again as everything before took, for the login that comes last.
+ * Starts QEMU (all further words), waits for the guest agent, has it run the request in $4, and prints the results, one
+ * line each. An agent that starts late finds all earlier requests queued: each has its own number. The console's
+ * timeout is half as long again as all before it, for the login that comes last.
  */
 export const BOOT_PROGRAM = `set -u
 work=$1 limit=$2 patience=$3 request=$4
@@ -73,7 +73,7 @@ command -v sshd >/dev/null && echo sshd there
 for key in /etc/ssh/ssh_host_*_key; do [ -e "$key" ] && echo key "$(stat -c %Y "$key")" "$key"; done
 exit 0`
 
-/** What the guest agent is asked for: that look, with what it prints. */
+/** Returns the request to the guest agent: the look with its output. */
 export function lookRequest(uptimeSeconds: number): string {
   const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
   return JSON.stringify({
@@ -87,17 +87,17 @@ export function lookRequest(uptimeSeconds: number): string {
   })
 }
 
-/** What a started image showed. */
+/** The observations of a started image. */
 export interface BootReport {
   /** Seconds until the guest agent answered; `silent`: it did not; `ended`: the machine was gone before. */
   readonly agent: number | 'silent' | 'ended'
-  /** What the machine told of itself, a line for each thing. Undefined: it told nothing. */
+  /** The machine's output, one line per fact. Undefined: none. */
   readonly told: string | undefined
-  /** Why it told nothing though its agent answers. */
+  /** Why there is no output although the agent answers. */
   readonly refused: string | undefined
   /** The last of what came on the serial console. */
   readonly console: string
-  /** What QEMU itself said. */
+  /** QEMU's own output. */
   readonly said: string
 }
 

@@ -15,7 +15,7 @@ import { BuildFailed, missingPackages } from './build.ts'
 
 /** With hardware acceleration a machine answers in half a minute. Where /dev/kvm exists and does not work, it never does. */
 const KVM_PATIENCE_SECONDS = 120
-/** So long before the end of all, the machine stops to wait for cloud-init and tells what there is. */
+/** How long before the deadline the machine stops waiting for cloud-init and reports. */
 const TELL_SECONDS = 60
 /** For ending what was started, and for printing. */
 const MARGIN_MS = 180_000

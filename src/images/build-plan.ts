@@ -7,7 +7,7 @@ import { runStep } from './run-step.ts'
 const LONG_MS = 1_800_000
 const SHORT_MS = 300_000
 
-/** What every machine of ours needs to be reached and to read its seed. */
+/** Packages that all machines need to be reached and to read their seed. */
 const NEEDED = [
   'cloud-init',
   'openssh-server',
@@ -28,7 +28,7 @@ const NEEDED = [
   'e2fsprogs',
 ]
 
-/** Where K3s looks for images that it need not pull. */
+/** Directory in which K3s looks for preloaded images. */
 const AIRGAP = 'var/lib/rancher/k3s/agent/images'
 
 /** Scripts of its packages run here while it is made: another processor must be emulated. */
@@ -49,7 +49,7 @@ const bootPackages = ({ architecture }: BuildSpec) => (architecture === 'arm64' 
 
 /** Everything that is run to make an image, in order, as data. Pure: the same spec gives the same plan. */
 export function buildPlan(spec: BuildSpec, directory: string): BuildPlan {
-  // How it is made decides its bytes as much as what it is made of: another croft may make another image of it.
+  // The recipe is part of the inputs: another version of croft may build another image.
   const recipe = stepsOf(spec, '/work', '').map(({ argv, input }) => [argv, String(input ?? '')])
   const inputs = createHash('sha256')
     .update(JSON.stringify([sorted(spec), recipe]))
@@ -264,7 +264,7 @@ function differencesOfBase(spec: BuildSpec): readonly string[] {
     : []
 }
 
-/** The same spec is the same text, however its fields were written. */
+/** Sorts fields, so that equal specs give equal texts. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

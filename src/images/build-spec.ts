@@ -1,4 +1,4 @@
-/** What an image is made of. Everything that decides its bytes is in here. */
+/** The inputs of an image. All that determines its bytes is in here. */
 export interface BuildSpec {
   readonly name: string
   readonly architecture: 'amd64' | 'arm64'
@@ -14,7 +14,7 @@ export interface BuildSpec {
   readonly epoch: number
 }
 
-/** From packages: nothing is in it that was not asked for. */
+/** Built from packages: it contains only requested ones. */
 export interface DebianBase {
   readonly type: 'debian'
   readonly suite: string
@@ -43,7 +43,7 @@ export interface FetchedFile {
   readonly sha256: string
 }
 
-/** One program to run, as words. `input` is what comes on its stdin. */
+/** One program to run, as words. `input` is its stdin. */
 export interface BuildStep {
   readonly summary: string
   readonly argv: readonly string[]
@@ -53,14 +53,14 @@ export interface BuildStep {
 
 export interface BuildPlan {
   readonly spec: BuildSpec
-  /** Of everything that decides its bytes: the same inputs have the same hash. */
+  /** Hash of all that determines its bytes. */
   readonly inputs: string
   readonly work: string
-  /** Where the finished image is, under a name that holds the hash of its inputs. */
+  /** Path of the finished image, with the hash of its inputs. */
   readonly output: string
   /** Programs, and whole paths of files, that must be there, with the Debian package that brings each. */
   readonly needs: readonly { readonly program: string; readonly package: string }[]
   readonly steps: readonly BuildStep[]
-  /** Why two builds of the same inputs may differ in their bytes. Empty: they may not. */
+  /** Why two builds of the same inputs may differ. Empty: they do not. */
   readonly differences: readonly string[]
 }

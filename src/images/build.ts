@@ -8,12 +8,12 @@ export interface BuiltImage {
   readonly path: string
   readonly sha256: string
   readonly bytes: number
-  /** It was there already, made from the same inputs. */
+  /** It existed already, built from the same inputs. */
   readonly reused: boolean
   readonly differences: readonly string[]
 }
 
-/** What went wrong, in words for a person. */
+/** A failed build, with a message for people. */
 export class BuildFailed extends Error {
   readonly residues: readonly Residue[]
   constructor(message: string, residues: readonly Residue[] = []) {

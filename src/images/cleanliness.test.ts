@@ -54,7 +54,7 @@ test('[R16] cleaning takes away every trace that is judged, on a real file syste
       mkdirSync(dirname(join(root, path)), { recursive: true })
       writeFileSync(join(root, path), 'left behind\n')
     }
-    // Its owner depends on who could reach the place where the image was made.
+    // Its owner depends on whether the build directory was accessible.
     mkdirSync(join(root, 'var/lib/apt/lists/partial'), { recursive: true })
     mkdirSync(join(root, 'var/cache/apt/archives/partial'), { recursive: true })
     const listing = () => {

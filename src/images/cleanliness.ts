@@ -1,11 +1,11 @@
 import { wordList } from '../lib/word-list.ts'
 
-/** One thing in an image's root, as `find -printf '%y %m %s %P\n'` shows it. */
+/** One entry of an image's root, as `find -printf '%y %m %s %P\n'` prints it. */
 export interface ImageEntry {
   readonly type: string
   readonly mode: string
   readonly size: number
-  /** Without a slash in front. */
+  /** Without a leading slash. */
   readonly path: string
 }
 
@@ -122,7 +122,7 @@ export function readListing(text: string): readonly ImageEntry[] | undefined {
   return entries
 }
 
-/** What cleaning takes away, by `find` below the root. Everything that a rule names is covered; a test holds it to that. */
+/** Returns the `find` commands that clean the root. They cover all rules, as a test proves. */
 export function cleaningSteps(root: string): readonly (readonly string[])[] {
   const remove = (directory: string, ...test: readonly string[]) => [
     'find',

@@ -46,7 +46,7 @@ export function rootUuid(inputs: string): string {
   return uuid(inputs, 'root')
 }
 
-/** What the root's own files must say for the disk to start. */
+/** Returns the files of the root that the disk needs to boot. */
 export function bootFiles(
   inputs: string,
   architecture: ImageDisk['architecture'] = 'amd64',
@@ -178,8 +178,8 @@ function armGrub({ work, root }: ImageDisk, step: MakeStep): readonly BuildStep[
 }
 
 /**
- * What grub-install would do, without a device: the boot sector is told where the core begins, and the core where it
- * goes on. The places are those of GRUB's own sources.
+ * Does what grub-install does, without a device: writes into the boot sector where the core begins, and into the core
+ * where it continues. The offsets are from GRUB's sources.
  */
 function biosSteps({ work }: ImageDisk, step: MakeStep): readonly BuildStep[] {
   const disk = `${work}/disk.raw`

@@ -2,7 +2,7 @@ import { cleanText } from '../lib/clean-text.ts'
 import type { Shell } from '../lib/shell.ts'
 import { BuildFailed, checksumOf } from './build.ts'
 
-/** As much as goes at once: far below what a shell takes, and large enough that the way there does not matter. */
+/** Bytes per piece: far below a shell's limit, and large enough to hide latency. */
 const CHUNK_BYTES = 8 * 1024 * 1024
 
 /**

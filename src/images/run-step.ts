@@ -21,7 +21,7 @@ cp /etc/resolv.conf "$root/run/systemd/resolve/stub-resolv.conf"
 if [ -f "$root/etc/resolv.conf" ] && [ ! -L "$root/etc/resolv.conf" ]; then mount --bind /etc/resolv.conf "$root/etc/resolv.conf"; fi
 exec chroot "$root" sh -euc "$script" croft </dev/null`
 
-/** One shell step of an image as a program to run. `environment` is all that the script finds in its own. */
+/** Returns one shell step of an image as a program. `environment` is the script's whole environment. */
 export function runStep(script: string, root: string, environment: readonly string[]): BuildStep {
   const [first = ''] = script.split('\n').filter((line) => /^\s*[^\s#]/.test(line))
   return {

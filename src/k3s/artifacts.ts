@@ -5,14 +5,14 @@ export type Architecture = 'amd64' | 'arm64' | 'arm'
 
 const OFFICIAL = 'https://github.com/k3s-io/k3s/releases/download'
 
-/** As K3s names it; undefined for a machine that K3s is not built for. */
+/** Returns K3s' name of an architecture; undefined if K3s does not support it. */
 export function architectureOf(machine: string): Architecture | undefined {
   if (machine === 'x86_64' || machine === 'amd64') return 'amd64'
   if (machine === 'aarch64' || machine === 'arm64') return 'arm64'
   return machine.startsWith('arm') ? 'arm' : undefined
 }
 
-/** Where the program of a release is found, in the declared order: addresses, or files on the node itself. */
+/** Returns where to find a release's program, in the declared order: URLs, or files on the node itself. */
 export function programSources(
   sources: readonly ArtifactSource[],
   version: string,
@@ -26,7 +26,7 @@ export function programSources(
   )
 }
 
-/** Where the checksums of a release are found. A file on a node brings none: it must be declared. */
+/** Returns where to find a release's checksums. A file on a node has none: it must be declared. */
 export function checksumSources(
   sources: readonly ArtifactSource[],
   version: string,
@@ -68,7 +68,7 @@ function filled(text: string, version: string, architecture: Architecture): stri
   return text.replaceAll('{version}', version).replaceAll('{arch}', architecture)
 }
 
-/** Only exact releases are ever fetched. */
+/** Reports whether the version is exact: others are never fetched. */
 export function isRelease(version: string): boolean {
   return parseVersion(version) !== undefined
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { defined } from '../lib/defined.ts'
 import type { BackupPolicy, Flags } from '../model/cluster.ts'
 
-/** Where a share of the network is mounted on every server. Its unit's name follows from the path. */
+/** Mount point of a network share on all servers. The unit's name follows from the path. */
 export const BACKUP_MOUNT = '/croft/backup'
 export const BACKUP_UNIT = 'croft-backup.mount'
 export const BACKUP_UNIT_FILE = `/etc/systemd/system/${BACKUP_UNIT}`
@@ -25,12 +25,12 @@ export function backupFlags(policy: BackupPolicy | undefined): Flags {
   }
 }
 
-/** Which declaration the manifest of that Secret was made from. The node tells it of a file that holds credentials. */
+/** Hash of the Secret's declaration. The node reports it instead of the content, which holds credentials. */
 const DECLARED = 'croft.dev/declared'
 
 type S3Target = Extract<BackupPolicy['to'], { readonly s3: unknown }>['s3']
 
-/** Of what is declared, with the reference to the credentials and without them. */
+/** Returns the hash of the declaration, with the reference to the credentials but not their values. */
 export function s3Hash({ endpoint, bucket, folder, region, credentials }: S3Target): string {
   return createHash('sha256')
     .update(JSON.stringify([endpoint, bucket, folder, region, credentials]))

@@ -1,9 +1,9 @@
-/** One file of the CA material that lies under `server/tls` before the first server starts. */
+/** One CA file below `server/tls`, written before the first server starts. */
 export interface CaFile {
   /** Below `/var/lib/rancher/k3s/server/tls`. */
   readonly path: string
   readonly holds: 'certificates' | 'key' | 'service-account-keys'
-  /** Which authority it is: two files of one authority belong together. */
+  /** The authority: files of one authority belong together. */
   readonly authority: string
   readonly mode: number
 }
@@ -25,5 +25,5 @@ export const CA_FILES: readonly CaFile[] = [
 /** The certificate that a token's hash is taken from. */
 export const TOKEN_CA_PATH = 'server-ca.crt'
 
-/** Who an admin's certificate must be, signed by `client-ca`. */
+/** Subject of an admin's certificate, signed by `client-ca`. */
 export const ADMIN_SUBJECT = { commonName: 'system:admin', organizations: ['system:masters'] } as const

@@ -20,7 +20,7 @@ export function parseAddress(text: string): { readonly family: 4 | 6; readonly v
   if (isIPv4(text) && text.split('.').every((octet) => octet === String(Number(octet)))) {
     return { family: 4, value: text.split('.').reduce((sum, octet) => sum * 256n + BigInt(octet), 0n) }
   }
-  // No zone, which is a name of the host that wrote it, and no IPv4 inside, which is the same address in other clothes.
+  // Refuse a zone, which is local to a host, and embedded IPv4, which is another form of the same address.
   if (!isIPv6(text) || text.includes('%') || text.includes('.')) return undefined
   const [head = '', tail] = text.split('::')
   const groups = (part: string) => (part === '' ? [] : part.split(':'))

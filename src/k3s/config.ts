@@ -5,7 +5,7 @@ import { parseAddress } from './cidr.ts'
 
 export const CONFIG_FILE = '/etc/rancher/k3s/config.yaml'
 
-/** Where secrets lie on a node, each readable by root alone. config.yaml names the files and holds no secret. */
+/** Files of secrets on a node, readable by root alone. config.yaml names the files and holds no secret. */
 export const TOKEN_FILE = '/etc/rancher/k3s/token'
 export const AGENT_TOKEN_FILE = '/etc/rancher/k3s/agent-token'
 
@@ -109,7 +109,7 @@ function apiUrl(host: string): string {
 
 /** Keys of config.yaml that say how a node came in, not how it runs: no reason to restart it. */
 const ARRIVAL = new Set(['cluster-init', 'server', 'token-file', 'agent-token-file'])
-/** K3s reads them for a new Node alone, or adds them at a start. On a Node that is there the API changes them. */
+/** K3s reads these only for a new Node, or adds them at a start. On an existing Node, the API changes them. */
 const OF_THE_API = new Set(['node-label', 'node-taint'])
 
 /** Changes when, and only when, a running node would have to be restarted to be as declared. */

@@ -81,7 +81,7 @@ export function parseNodeArgs(text: string): LiveFlags | undefined {
   return Object.fromEntries(flags)
 }
 
-/** One server that does not run as declared, said so that a person knows what follows from it. */
+/** A server that does not run as declared, with the consequences. */
 export interface FlagDrift {
   readonly server: string
   readonly flag: string
@@ -109,7 +109,7 @@ export function flagDrift(
 
 /** A further flag that is declared of a node and that the node does not run with. */
 export interface FurtherDrift {
-  /** Where it is declared: `serverFlags`. */
+  /** The declaring field: `serverFlags`. */
   readonly place: string
   readonly flag: string
   readonly message: string
@@ -133,7 +133,7 @@ export function furtherDrift(spec: ClusterSpec, node: NodeSpec, live: LiveFlags)
   )
 }
 
-/** Why K3s gave up, with the flag that a person has to change where it is about one. */
+/** Explains why K3s failed, with the flag to change if it is about one. */
 export function explainFailure(failure: string): string {
   const flag = mismatchedFlag(failure)
   if (flag === undefined) return failure

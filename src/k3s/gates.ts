@@ -10,15 +10,15 @@ export const GATES_PROGRAM = '/usr/local/lib/croft/gates'
 export const GATES_UNIT = 'croft-gates.service'
 /** Holds NodeFacts.gates as JSON: `[]` once all are passed, else the one that is waited for. Absent: not tried yet. */
 export const GATES_STATE = '/run/croft/gates.json'
-/** One `name=value` to a line: a deadline in seconds or `off` for each gate, `hostname_wanted` and `dns_name`. */
+/** One `name=value` per line: a deadline in seconds or `off` for each gate, `hostname_wanted` and `dns_name`. */
 export const GATES_SETTINGS = '/etc/croft/gates'
 
-/** In the order in which they are passed. */
+/** In their order. */
 export const GATES = ['route', 'dns', 'clock', 'hostname', 'api'] as const
 export type GateName = (typeof GATES)[number]
 
 export interface GateSettings {
-  /** What the machine must call itself. */
+  /** The required hostname. */
   readonly hostname: string
   /** A name that must be found before anything is fetched; without it only the API's own name is looked up. */
   readonly dnsName?: string

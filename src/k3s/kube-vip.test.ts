@@ -52,7 +52,7 @@ test('[R44] the address is announced by a pod on every server, before there is a
     vip_interface: 'eth0',
     vip_subnet: '32',
     vip_leaderelection: 'true',
-    // Its own server: neither the address nor services may be there yet.
+    // The server itself: neither the address nor services may exist yet.
     KUBERNETES_SERVICE_HOST: '127.0.0.1',
   }))
     assert.equal(env.get(name), value, name)

@@ -12,7 +12,7 @@ interface Said {
   readonly leader?: string
 }
 
-/** What etcd on a node says: `answer('s1', 's1 s2 s3')`. Ids are equal wherever the name is. */
+/** Returns the answer of etcd on a node: `answer('s1', 's1 s2 s3')`. Equal names have equal ids. */
 function answer(node: string, list: string, { data = OURS, as = node, leader = 's2' }: Said = {}): EtcdAnswer {
   const members = list.split(' ').map((name) => ({ id: `id-${name}`, name: `${name}-4a13e2cb`, learner: false }))
   return { node, data, etcd: { members, self: `id-${as}`, leader: `id-${leader}` } }
@@ -27,7 +27,7 @@ interface Row {
   readonly what: string
   readonly record: MembershipRecord
   readonly answers: readonly EtcdAnswer[]
-  /** Of the list that is believed; absent: none is. */
+  /** The accepted list; absent: none. */
   readonly members?: string
   readonly strangers?: string
 }

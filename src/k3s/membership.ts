@@ -8,7 +8,7 @@ export interface EtcdAnswer {
   readonly etcd: NonNullable<NodeFacts['etcd']>
 }
 
-/** What croft knows of the cluster without asking it. */
+/** The stored facts about a cluster. */
 export interface MembershipRecord {
   readonly caHash?: string
   /** Nodes that held a vote when croft last changed or confirmed the membership. */
@@ -42,7 +42,7 @@ export function judgeMembership(record: MembershipRecord, answers: readonly Etcd
   const strangers = new Map<string, string>()
   const [first] = answers
   const own = record.caHash ?? first?.data
-  // Without a record nothing tells which of two clusters is the declared one.
+  // Without a record, the declared one of two clusters is unknown.
   if (record.caHash === undefined && answers.some(({ data }) => data !== own)) return { strangers: [] }
   for (const { node, data, etcd } of answers) {
     const speaksAs = etcd.members.find(({ id }) => id === etcd.self)?.name ?? ''

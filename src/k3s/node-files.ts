@@ -25,7 +25,7 @@ export type OptionalFile = (typeof OPTIONAL_FILES)[number]
  */
 type DeclaredFiles = ReadonlyMap<string, string>
 
-/** Which of them are declared for a node. */
+/** Returns the declared files of a node. */
 export function declaredFiles(spec: ClusterSpec, node: Pick<NodeSpec, 'role'>): DeclaredFiles {
   const files = new Map<string, string>()
   if (spec.registries !== undefined) files.set(REGISTRIES_FILE, 'secret')
@@ -48,7 +48,7 @@ export interface FileDifference {
   readonly remove: readonly string[]
 }
 
-/** What differs between the files that a node names and those that are declared. */
+/** Returns the differences between the node's files and the declared ones. */
 export function fileDifference(
   spec: ClusterSpec,
   node: Pick<NodeSpec, 'role'>,

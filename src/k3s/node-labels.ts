@@ -11,9 +11,9 @@ export interface LabelChange {
 type Declared = Pick<NodeSpec, 'labels' | 'taints'>
 
 /**
- * The way from what a Node carries to what is declared; undefined if nothing differs. Only what croft set is removed, and
- * only as croft set it: labels and taints of people and of other controllers stay. What K3s was started with counts until
- * the first note: its arguments say for months what a node joined with.
+ * Returns the changes from a Node's labels and taints to the declared ones; undefined if there are none. Removes only
+ * those that croft set, unchanged: those of people and other controllers stay. Until the first note, the arguments that
+ * K3s was started with count as croft's: they show for months what a node joined with.
  */
 export function labelChange(declared: Declared, seen: NodeLabels): LabelChange | undefined {
   const noted = seen.noted ?? seen.started
@@ -74,7 +74,7 @@ function isSame(declared: Declared, noted: LabelSet): boolean {
   return JSON.stringify(sorted(declared)) === JSON.stringify(sorted(noted))
 }
 
-/** As it is noted on the Node. */
+/** Returns the form of the note on the Node. */
 export function sorted({ labels, taints }: Declared): LabelSet {
   return {
     labels: Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => root.remove())
 
 const VERSION = 'v1.34.3+k3s1'
-// As the real one does: it calls itself by the name of its file, and tells the version of Go as well.
+// Like the real one, it prints the name of its file, and the version of Go as well.
 const PROGRAM = `#!/bin/sh\necho "\${0##*/} version ${VERSION} (abc)"\necho "go version go1.26.5"\necho "$0 $*" >>"$CROFT_ROOT/calls"\n`
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -552,7 +552,7 @@ describe('facts', () => {
       root.calls(),
       /-d \{"ID":"11105393668318932283"\} https:\/\/127\.0\.0\.1:2382\/v3\/cluster\/member\/remove/,
     )
-    // One that is gone already is success; one that is no id is refused.
+    // Removing an absent member succeeds; an invalid id is refused.
     assert.deepEqual(await root.ask(['remove-member', 'abc']), { ok: true })
     assert.equal((await root.ask(['remove-member', '$(id)'])).ok, false)
   })
@@ -995,7 +995,7 @@ async function serving(
   }
 }
 
-/** One revision of a key as etcd has it in its file: the revision, then the key with its value. */
+/** Returns one revision of a key in the format of etcd's file: the revision, then the key with its value. */
 function etcdPut(revision: number, hash: string): Uint8Array {
   const key = Buffer.from(`/bootstrap/${hash}`)
   const value = Buffer.from('salt:c2VjcmV0')
@@ -1015,7 +1015,7 @@ function revisionOf(revision: number): Uint8Array {
   return bytes
 }
 
-/** As K3s packs a snapshot: one file, its sizes behind it. */
+/** Packs a snapshot like K3s: one file, followed by its sizes. */
 function zipped(bytes: Uint8Array): Uint8Array {
   const packed = deflateRawSync(bytes)
   const header = Buffer.alloc(30)

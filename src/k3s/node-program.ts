@@ -1,10 +1,10 @@
 import type { FullDisk } from '../model/observed-cluster.ts'
 
 /**
- * What the small program on every node is asked and answers. It is one file of POSIX shell, put there by cloud-init or
- * over the lane, and started as `NODE_PROGRAM verb arguments…` with an input of JSON where the verb needs one. Every
- * verb can be repeated, answers within seconds and prints one line of JSON; what takes longer runs as a job of systemd
- * and is seen in the facts. The simulated guests keep the same contract.
+ * The contract of the small program on every node. It is one file of POSIX shell, installed by cloud-init or over a
+ * shell, and called as `NODE_PROGRAM verb arguments…` with JSON as input if the verb needs it. All verbs are
+ * idempotent, return within seconds and print one line of JSON; longer work runs as a systemd job, whose state is in
+ * the facts. The simulated guests keep the same contract.
  */
 export const NODE_PROGRAM = '/usr/local/lib/croft/node'
 
@@ -24,7 +24,7 @@ export type NodeVerb =
    */
   | 'restart'
   /**
-   * K3s stopped with everything it runs; its data, /etc/rancher and the units gone. Volumes below storage, snapshots and
+   * Stops K3s with all that it runs; removes its data, /etc/rancher and the units. Volumes below storage, snapshots and
    * images that came with the disk stay; disks stay mounted. Begins the job `wipe`.
    */
   | 'wipe'
@@ -33,7 +33,7 @@ export type NodeVerb =
   /** Input: RestoreInput. Begins the job `restore`: cluster-reset from that snapshot. */
   | 'restore'
   /**
-   * As every other server must before it joins a restored cluster: removes server/db but its snapshots, and what K3s
+   * Needed on all other servers before they join a restored cluster: removes server/db but its snapshots, and what K3s
    * compares with its datastore, server/tls and server/cred.
    */
   | 'forget-db'
@@ -72,10 +72,10 @@ export type NodeVerb =
 /** Answer of every verb but `facts`. */
 export type NodeAnswer = { readonly ok: true } | { readonly ok: false; readonly error: string }
 
-/** Where copies of snapshots go that are tried on a node, or restored from elsewhere. Gone with its data. */
+/** Directory for copies of snapshots, to be tried on a node or restored from elsewhere. Removed with its data. */
 export const COPIES = '/var/lib/rancher/k3s/server/db/snapshots'
 
-/** So many of croft's own snapshots a server keeps. The program has the same number. */
+/** Number of croft's own snapshots that a server keeps. The program has the same number. */
 export const OWN_SNAPSHOTS = 7
 
 /** A disk with less room is full for K3s and etcd. The program has the same number. */
@@ -83,7 +83,7 @@ export const FULL_KB = 131_072
 
 export interface PutFiles {
   readonly files: readonly { readonly path: string; readonly mode: string; readonly base64: string }[]
-  /** Of OPTIONAL_FILES, those that are removed: nothing else is ever deleted by this verb. */
+  /** Of OPTIONAL_FILES, those to remove: this verb never deletes other files. */
   readonly absent?: readonly string[]
 }
 
@@ -115,23 +115,23 @@ export interface NodeFacts {
   readonly cloudInitError?: string
   /** `unknown`: no unit and no process of K3s is there, but data is, and a program listens on a port of K3s or etcd. */
   readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed' | 'unknown'
-  /** What K3s runs as where croft did not start it: another unit, a process, a port. */
+  /** What runs K3s without croft: another unit, a process, a port. */
   readonly heldBy?: string
   readonly serviceSinceMs: number
-  /** How often croft has wiped K3s from this disk. */
+  /** Number of times that croft has wiped K3s from this disk. */
   readonly wipes?: number
   readonly role?: 'server' | 'agent'
-  /** Of the installed program. */
+  /** Version of the installed program. */
   readonly version?: string
-  /** Of a program that was fetched and proved and is not in place yet. */
+  /** Version of a verified download that is not installed yet. */
   readonly fetched?: string
   /** Hash of the declaration that croft wrote /etc/rancher/k3s/config.yaml from; absent if the file is foreign. */
   readonly configHash?: string
   /** /etc/rancher/k3s/config.yaml says `cluster-init`: a start on an empty disk would begin a cluster. */
   readonly begins?: boolean
   /**
-   * Hash of the CA on the disk, as in the token; `none`: no data; `other`: data that cannot be read. The program says `ca` and
-   * sends the file itself, `ca` of a server and `caCopy` of an agent: croft alone computes the hash.
+   * Hash of the CA on the disk, as in the token; `none`: no data; `other`: unreadable data. The program sends the file
+   * itself, as `ca` of a server and `caCopy` of an agent: only croft computes the hash.
    */
   readonly data: string
   readonly mixedCa: boolean
@@ -145,9 +145,9 @@ export interface NodeFacts {
   readonly full?: readonly FullDisk[]
   /** Pre-join gates that have not passed yet, each with what it waits for and since when. */
   readonly gates: readonly { readonly name: string; readonly message: string; readonly sinceMs: number }[]
-  /** Where a server keeps its data: in a file without etcd, or outside. Absent: nothing of it is there. */
+  /** Where a server keeps its data: in etcd, in a file without etcd, or outside. Absent: it has none. */
   readonly datastore?: 'etcd' | 'sqlite' | 'external'
-  /** What etcd on this server says about its members; absent where it does not answer. */
+  /** The member list of etcd on this server; absent if it does not answer. */
   readonly etcd?: {
     readonly members: readonly { readonly id: string; readonly name: string; readonly learner: boolean }[]
     readonly leader?: string
@@ -157,7 +157,7 @@ export interface NodeFacts {
     readonly bytes?: number
     readonly answerMs?: number
   }
-  /** Those of OPTIONAL_FILES that are on the node, by path, each with its SHA-256. Absent: an older program. */
+  /** The node's files of OPTIONAL_FILES, by path, each with its SHA-256. Absent: an older program. */
   readonly files?: Readonly<Record<string, string>>
   readonly snapshots: readonly {
     readonly name: string

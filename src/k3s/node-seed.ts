@@ -11,9 +11,9 @@ export interface NodeSeed {
 }
 
 /**
- * What a node reads at its first boot beside its name, users and addresses: everything that K3s needs to find, and
- * nothing of K3s itself. No token and no configuration is in it: they come over the lane when the node joins, so no disc
- * ever carries a secret, and a changed flag is no reason to think a machine out of date.
+ * Returns a node's part of the first-boot document: the prerequisites of K3s, not K3s itself. It has no token and no
+ * configuration: they come over a shell when the node joins, so no disc carries a secret, and a changed flag does not
+ * make a machine outdated.
  */
 export function nodeSeed({ gates, ipv6, packages }: NodeSeed): TreeMap {
   const files: readonly NodeFile[] = [

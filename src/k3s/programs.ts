@@ -6,7 +6,7 @@ import { ownText } from '../lib/own-text.ts'
  * separate files, so that editors and shellcheck read them; the build copies them next to the program.
  */
 
-/** What NODE_PROGRAM holds. */
+/** The text of NODE_PROGRAM. */
 export const NODE_PROGRAM_TEXT = ownText(import.meta.dirname, 'node-program.sh')
-/** What GATES_PROGRAM holds. */
+/** The text of GATES_PROGRAM. */
 export const GATES_TEXT = ownText(import.meta.dirname, 'gates.sh')

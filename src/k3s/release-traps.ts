@@ -1,7 +1,7 @@
 /** A fault of released K3s that croft keeps clear of. */
 export interface ReleaseTrap {
   readonly releases: readonly string[]
-  /** What happens there, for a person. */
+  /** The defect, for people. */
   readonly what: string
   /** The first release of each minor without it. */
   readonly mendedIn: readonly string[]

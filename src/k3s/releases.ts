@@ -9,7 +9,7 @@ export interface Release {
   readonly etcd: string
   /** Place in the order of versions; for comparing many of them quickly. */
   readonly place: number
-  /** The same for etcd. */
+  /** Index of its etcd version. */
   readonly etcdPlace: number
 }
 
@@ -52,21 +52,21 @@ export function laterRelease(version: string, as: 'start' | 'target', known = RE
 }
 
 /**
- * From etcd 3.5 the only safe way to 3.6 is over 3.5.26, which repairs the member list when it starts: else removed
- * members come back as zombies. Minors do not tell: v1.33.11 carries 3.6.
+ * From etcd 3.5 the only safe path to 3.6 is through 3.5.26, which repairs the member list when it starts: otherwise
+ * removed members return as zombies. Minors do not show it: v1.33.11 has 3.6.
  */
 export const GATE_ETCD = '3.5.26'
 
 const GATE_PLACE = ETCDS.indexOf(GATE_ETCD)
 
-/** Where etcd 3.6 begins. */
+/** Index of the first etcd 3.6. */
 const NEXT_PLACE = ETCDS.findIndex((etcd) => compareEtcd(etcd, '3.6.0') >= 0)
 
 export function isGate({ etcdPlace }: Release): boolean {
   return etcdPlace >= GATE_PLACE && etcdPlace < NEXT_PLACE
 }
 
-/** May a server go straight from one to the other, as far as etcd is concerned? */
+/** Reports whether a server can be upgraded directly from one release to the other, regarding etcd. */
 export function etcdMayFollow(from: Release, to: Release): boolean {
   return to.etcdPlace < NEXT_PLACE || from.etcdPlace >= GATE_PLACE
 }

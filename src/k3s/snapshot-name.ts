@@ -1,4 +1,4 @@
-/** What a snapshot is called that croft asks for at this moment. K3s puts the node and its own time behind it. */
+/** Returns the name of a snapshot requested now. K3s appends the node and its own time. */
 export function snapshotName(nowMs: number): string {
   return `croft-${Math.floor(nowMs / 1000)}`
 }

@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto'
 
-/** Who a token is for and what it proves. Passwords in it are secrets: keep it in a Secret. */
+/** The parts of a token. Its passwords are secrets: keep it in a Secret. */
 export interface K3sToken {
   /** Undefined for a short token, which trusts any CA. croft never hands one out. */
   readonly caHash?: string
@@ -53,7 +53,7 @@ export function parseToken(text: string): K3sToken | { readonly problem: TokenPr
   return { caHash: hash, credentials }
 }
 
-/** What snapshots and the bootstrap data are filed under: a token that gives another one cannot open them. */
+/** Returns the hash that snapshots and bootstrap data are stored under: a token with another cannot open them. */
 export function tokenHash(password: string): string {
   return sha256(Buffer.from(password)).slice(0, 12)
 }

@@ -11,7 +11,7 @@ const key = matching(
 
 const schema = z
   .strictObject({
-    /** Why. Stays in Git with the commit that asked for it. */
+    /** The reason. Stays in Git with its commit. */
     reason: line.min(1),
     deletes: z.array(key).min(1).max(1000).optional(),
     maxDeletes: whole(1, 10_000).optional(),

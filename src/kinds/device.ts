@@ -7,7 +7,7 @@ import type { FieldProblem } from './kind.ts'
 import { connectionOf, findHost, nodeOf, unknownHost } from './machines/bindings.ts'
 import { type DeviceSpec, deviceSchema } from './schemas/device.ts'
 
-/** A thing in or at a host that is given to a machine. Its own name is that of the resource mapping. */
+/** A device in or at a host that is passed to a machine. The resource mapping has its name. */
 export const device = croftKind<DeviceSpec>({
   kind: 'Device',
   plural: 'devices',
@@ -80,7 +80,7 @@ function mappingOf(id: string, spec: DeviceSpec, node: string): SettingSpec {
     definition: 'usb-mapping',
     id,
     fields: { devices: first ?? [], description },
-    // Whichever it is called just now is right.
+    // Either name is right.
     ...(others.length === 0 ? {} : { accepts: { devices: others } }),
   }
 }

@@ -9,7 +9,7 @@ const schema = z.strictObject({
 
 type EstateSpec = z.output<typeof schema>
 
-/** Who this directory is, wherever it is moved, copied or cloned to. */
+/** The identity of this directory, wherever it is moved, copied or cloned. */
 export const estate = croftKind<EstateSpec>({
   kind: 'Estate',
   plural: 'estates',

@@ -75,7 +75,7 @@ export const healthCheck = croftKind<WrittenCheck>({
   }),
 })
 
-/** What was written, ready to be asked: a command on a Host knows how that is reached. */
+/** Converts a declaration to a check: a command on a Host gets the SSH access. */
 export function healthCheckSpec({ spec: written }: Declaration, lookup: Lookup): HealthCheckSpec {
   const spec = written as WrittenCheck
   return {

@@ -67,7 +67,7 @@ function partsFor(
   }))
 }
 
-/** Two configurations that say different things about one item of one host would undo each other for ever. */
+/** Two configurations with different versions of one item would revert each other for ever. */
 function claimedTwice(
   declaration: Declaration<HostConfigSpec>,
   host: Declaration,

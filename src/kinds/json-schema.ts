@@ -61,7 +61,7 @@ function apiVersions(kind: Kind): readonly string[] {
   return [...new Set(candidates)].filter((candidate) => kind.accepts(candidate))
 }
 
-/** What stands under `spec`, as people write it. */
+/** Returns the schema of `spec` with descriptions. */
 export function describedSpec(kind: Kind): JsonSchema {
   return described(specSchema(kind.schema), descriptionsOf(kind) ?? {})
 }

@@ -28,14 +28,14 @@ export interface FieldProblem {
   readonly severity?: 'error' | 'warning'
 }
 
-/** One thing that a declaration expands into when it expands into several: `Image/noble@fun-bedbug`. */
+/** One of several resources of a declaration: `Image/noble@fun-bedbug`. */
 export interface Part {
   readonly key: ResourceKey
   readonly connection?: string
   readonly desired: Desired
   readonly needs: readonly ResourceKey[]
   readonly placement?: Placement
-  /** Only wanted once something needs it. */
+  /** Made only if another resource needs it. */
   readonly justInCase?: true
   /** The identity of the resource, if it is not its declaration: for the machine of a cluster's node. */
   readonly as?: {
@@ -43,7 +43,7 @@ export interface Part {
     readonly name: string
     readonly policy: Policy
     readonly generation: string
-    /** Where it is written in the declaration. */
+    /** Path in the declaration. */
     readonly path: readonly (string | number)[]
   }
 }
@@ -64,7 +64,7 @@ export type Expanded =
       /** Worth saying, refuses nothing. */
       readonly warnings?: readonly FieldProblem[]
     }
-  /** One declaration, several things (an image on each host that needs it). Each has its own key and so its own uid. */
+  /** One declaration with several resources (an image on each host), each with its own key and so its own uid. */
   | { readonly role: 'resources'; readonly parts: readonly Part[]; readonly warnings?: readonly FieldProblem[] }
   /** A K3s cluster with the machines that are made for it. */
   | {
@@ -80,7 +80,7 @@ export type Expanded =
   /** A question whose answer says whether something works. */
   | { readonly role: 'check'; readonly name: string; readonly check: HealthCheckSpec }
 
-/** What was found at a place that a declaration names. */
+/** The objects at a place that a declaration names. */
 export type ObjectsAt =
   | { readonly objects: readonly unknown[] }
   | { readonly problem: string; readonly hint?: string; readonly unbuilt?: Unbuilt }
@@ -93,44 +93,44 @@ export interface Unbuilt {
   readonly places: readonly string[]
 }
 
-/** What a kind may look up while it expands. */
+/** Lookups of a kind while it expands. */
 export interface Lookup {
   declaration(kind: string, name: string, namespace?: string): Declaration | undefined
   all(kind: string): readonly Declaration[]
   /** Objects of manifests in files, or fetched ones, at the path or address that this declaration names in its source. */
   objectsAt?(place: string, of: Declaration): ObjectsAt | undefined
-  /** Is its source held to a grant? What such a source declares takes nothing from a source that is not. */
+  /** Reports whether its source has a grant. Such a source cannot take anything from one without. */
   isBounded?(declaration: Declaration): boolean
-  /** Is the other of the same source, or may its source use everything? */
+  /** Reports whether both have the same source, or the first may use all sources. */
   mayUse?(declaration: Declaration, other: Declaration): boolean
   /** Observed values that the machines' declarations leave to croft. Absent: not observed. */
   readonly kept?: KeptChoices
 }
 
-/** One type of thing that can be declared. One file, one registry line, one docs page. */
+/** One kind of declaration. One file, one registry line, one docs page. */
 export interface Kind<Spec = unknown> {
   readonly kind: string
   /** Exact apiVersions, or for Crossplane every group that ends so: matched by `accepts`. */
   readonly apiVersion: string
   accepts(apiVersion: string): boolean
   readonly plural: string
-  /** Does metadata.namespace count? When it does not, a namespace that is written is left out of the key. */
+  /** Reports whether the kind is namespaced. Otherwise metadata.namespace is left out of the key. */
   namespaced?(apiVersion: string): boolean
   readonly shortNames: readonly string[]
   /** One line for `croft explain` and the docs. */
   readonly summary: string
-  /** Strict: unknown keys are errors. It gives types, errors and JSON Schema; descriptions/ says what each field means. */
+  /** Strict: unknown keys are errors. Types and the JSON Schema come from it; descriptions/ explains the fields. */
   readonly schema: z.ZodType<Spec>
   /** Other names that a field may have in the source (`networkDevice: 'network'`), to find its place. */
   readonly aliases?: Readonly<Record<string, string>>
-  /** Where a manifest says what it depends on: absent for kinds that are only looked up by others. */
+  /** Paths of a manifest's dependencies: absent for kinds that are only looked up by others. */
   readonly orderedBy?: { readonly dependsOn: readonly string[]; readonly readyWhen: readonly string[] }
   /** Checks across fields that a schema cannot say. */
   check?(spec: Spec, manifest: RawManifest): readonly FieldProblem[]
   policy(spec: Spec, manifest: RawManifest): Policy
   /** About how many things it would expand into, counted without expanding it. Absent: few. */
   size?(declaration: Declaration<Spec>, lookup: Lookup): number
-  /** The same as `expand`, in steps, for what may expand into thousands of things. */
+  /** As `expand`, in steps, for kinds that may expand into thousands of resources. */
   expanding?(declaration: Declaration<Spec>, lookup: Lookup): Steps<ReturnType<Kind<Spec>['expand']>>
   /** Turns one declaration into what a driver keeps. Problems refuse this declaration only. */
   expand(declaration: Declaration<Spec>, lookup: Lookup): Expanded | { readonly problems: readonly FieldProblem[] }

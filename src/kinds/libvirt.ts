@@ -10,7 +10,7 @@ import { hypervisorOf, nodeOf } from './machines/bindings.ts'
 import type { HostSpec } from './schemas/host.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
-/** How libvirt on one host is reached. */
+/** Access to libvirt on one host. */
 export const libvirt = croftKind<LibvirtSpec>({
   kind: 'Libvirt',
   plural: 'libvirts',
@@ -39,7 +39,7 @@ export const libvirt = croftKind<LibvirtSpec>({
   },
 })
 
-/** Without a word about it libvirt is on this very computer. */
+/** Default: libvirt on this computer. */
 function targetOf(
   declaration: Declaration<LibvirtSpec>,
   lookup: Lookup,
@@ -56,7 +56,7 @@ function targetOf(
   }
 }
 
-/** What machines call the host that they are on: the Host that belongs to this connection, where there is one. */
+/** Returns the name by which machines refer to this host: that of its Host, if there is one. */
 function hostNameOf({ name }: Declaration<LibvirtSpec>, lookup: Lookup): string {
   const hosts = lookup.all('Host') as readonly Declaration<HostSpec>[]
   const host = hosts.find((one) => hypervisorOf(one, lookup)?.name === name)

@@ -29,7 +29,7 @@ const schema = z.strictObject({
 
 export type MachineClassSpec = z.output<typeof schema>
 
-/** What machines of one sort have in common. */
+/** Settings that machines share. */
 export const machineClass = croftKind<MachineClassSpec>({
   kind: 'MachineClass',
   plural: 'machineclasses',

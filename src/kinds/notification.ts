@@ -24,7 +24,7 @@ function chosen(spec: Readonly<Record<string, unknown>>) {
   return CHANNELS.filter(({ name }) => spec[name] !== undefined)
 }
 
-/** Whom to tell when something is wrong, and when it is over. */
+/** Receivers of notices about troubles and their end. */
 export const notification = croftKind<WrittenNotification>({
   kind: 'Notification',
   plural: 'notifications',
@@ -34,7 +34,7 @@ export const notification = croftKind<WrittenNotification>({
   expand: () => ({ role: 'fact' }),
 })
 
-/** What was written, as the controller uses it. */
+/** Converts a declaration for the controller. */
 export function notificationSpec(written: unknown): NotificationSpec {
   const spec = written as WrittenNotification & Readonly<Record<string, unknown>>
   const [channel] = chosen(spec)

@@ -27,8 +27,8 @@ const GROUPS = new Set(
 )
 
 /**
- * Crossplane's way to say how Proxmox is reached: address and token are inside its secret. Where Proxmox objects are
- * declared they serve those who refer to a ProviderConfig; otherwise the ProviderConfig is the connection.
+ * Crossplane's access to Proxmox: address and token are in its secret. If there are Proxmox objects, they serve
+ * references to a ProviderConfig; otherwise the ProviderConfig is the connection.
  */
 export const providerConfig: Kind<ProviderConfigSpec> = {
   kind: 'ProviderConfig',
@@ -85,7 +85,7 @@ export function providerConnection(
   }
 }
 
-/** What is shown in the place of an address that only the secret has. */
+/** Returns the display form of an address that only the secret has. */
 function endpointIn(credentials: SecretReference): string {
   if ('env' in credentials) return `env:${credentials.env}`
   if ('secretRef' in credentials) {

@@ -11,7 +11,7 @@ import type { FieldProblem, Lookup } from './kind.ts'
 import type { HostSpec } from './schemas/host.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
-/** What holds for a connection that does not say otherwise. */
+/** Defaults of a connection. */
 export const PROXMOX_IDS = { from: 100, to: 999_999 }
 /**
  * Proxmox loses a task that begins while another of its tasks ends. Of a creation that leaves an id which only root can clear:
@@ -44,7 +44,7 @@ const schema = z.strictObject({
 
 type ProxmoxSpec = z.output<typeof schema>
 
-/** How a Proxmox cluster, or a single host, is reached. */
+/** Access to a Proxmox cluster, or to a single host. */
 export const proxmox = croftKind<ProxmoxSpec>({
   kind: 'Proxmox',
   plural: 'proxmoxes',
@@ -74,7 +74,7 @@ export const proxmox = croftKind<ProxmoxSpec>({
   },
 })
 
-/** Hosts of this connection that say how they are reached. What is wrong with one is said where it is used. */
+/** Returns this connection's hosts with SSH access. Their problems are reported at their use. */
 export function sshHosts(name: string, lookup: Lookup): Readonly<Record<string, SshTarget>> {
   const declared = lookup.all('Proxmox')
   const only = (declared.length > 0 ? declared : lookup.all('ProviderConfig')).length < 2

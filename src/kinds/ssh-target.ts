@@ -8,8 +8,8 @@ import type { HostSpec } from './schemas/host.ts'
 const MOST_JUMPS = 3
 
 /**
- * How a Host is reached, jump hosts and all. The one place that says so: clusters, host configuration and the verbs of
- * `croft host` ask here.
+ * Returns the SSH access of a Host, with jump hosts: the single place for clusters, host configuration and the verbs of
+ * `croft host`.
  */
 export function sshTargetOf(
   declaration: Declaration,

@@ -73,7 +73,7 @@ const UNKEPT = new RegExp(`Provider\\.(?:${Object.keys(unkeptFields).join('|')})
 
 const texts = KINDS.flatMap((kind) => textsOf(kind.schema, kind.kind))
 const isFree = (path: string, schema: z.ZodType) => FREE.test(path) || freeText.has(schema)
-/** What is an ordinary sign of a field: a CPU flag begins with a sign, options of a mount stand between commas. */
+/** Legitimate special characters of a field: a CPU flag begins with a sign, options of a mount stand between commas. */
 const ORDINARY: Readonly<Record<string, RegExp>> = {
   '-x': /\.cpu\.flags\[\]$/,
   'a,b=c': /^HostConfig\.(?:kernel\.(?:args|remove)\[\]|mounts\[\]\.options)$/,

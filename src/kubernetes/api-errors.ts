@@ -18,7 +18,7 @@ interface Meaning {
   readonly connectionWide?: boolean
 }
 
-/** What the API's own word means for trying again. */
+/** Whether to retry, by the API's reason. */
 const BY_REASON: Readonly<Record<string, Meaning>> = {
   NotFound: { reason: 'NotFound', meaning: 'backoff' },
   AlreadyExists: { reason: 'AlreadyExists', meaning: 'waiting', advice: 'it will be looked at again' },
@@ -49,7 +49,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   429: 'TooManyRequests',
 }
 
-/** A foreign error in our words. The only place that knows how Kubernetes says no. */
+/** Translates an API error. The only place that knows Kubernetes' errors. */
 export function translate({ status, body, doing }: ForeignAnswer): Refusal {
   const budget = blockedBy(body)
   if (budget !== undefined) {
@@ -73,7 +73,7 @@ export function translate({ status, body, doing }: ForeignAnswer): Refusal {
   }
 }
 
-/** What a disruption budget says about the pod that it keeps: `The disruption budget w needs 2 healthy pods and has 2`. */
+/** Returns a disruption budget's message about a pod: `The disruption budget w needs 2 healthy pods and has 2`. */
 export function blockedBy(body: unknown): string | undefined {
   const cause = recordsOf(at(body, 'details', 'causes')).find((one) => one.reason === 'DisruptionBudget')
   if (cause !== undefined) return textOf(cause.message) ?? 'a disruption budget keeps it'

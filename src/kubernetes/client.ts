@@ -6,7 +6,7 @@ import type { Refusal } from '../model/step.ts'
 import { translate } from './api-errors.ts'
 import { at, type Foreign, isRecord, nameOf, recordOf, recordsOf } from './objects.ts'
 
-/** What came of one call. `silence`: no answer; `sent` says whether it may have happened all the same. */
+/** The result of one call. `silence`: no answer; `sent` says whether it may have taken effect all the same. */
 export type Asked<T> =
   | { readonly is: 'answer'; readonly value: T }
   | { readonly is: 'error'; readonly status: number; readonly body: unknown; readonly refusal: Refusal }
@@ -31,19 +31,19 @@ export interface Listed {
   readonly length: number
 }
 
-/** One Kubernetes API, thinly: paths are the caller's, errors are translated, nothing is retried and nothing cached. */
+/** A thin client of one Kubernetes API: callers give paths, errors are translated, nothing is retried or cached. */
 export interface KubernetesClient {
   get(path: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   /** All pages. */
   list(path: string, options?: ListOptions, signal?: AbortSignal): Promise<Asked<readonly Foreign[]>>
-  /** The same with the version from which a watch goes on. */
+  /** Lists with the version from which to watch. */
   listFrom(path: string, options?: ListOptions, signal?: AbortSignal): Promise<Asked<Listed>>
   create(path: string, body: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   /** Merge patch: null takes a key away. */
   merge(path: string, patch: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   /** Server-side apply as `croft`. */
   apply(path: string, object: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
-  /** Server-side apply; the path says as whom, and whether fields are taken from others. */
+  /** Server-side apply; the path has the field manager, and whether to take fields from others. */
   applyAs(path: string, object: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   delete(path: string, doing: string, options?: Foreign, signal?: AbortSignal): Promise<Asked<Foreign>>
   evict(namespace: string, pod: string, signal?: AbortSignal): Promise<Asked<Foreign>>
@@ -123,7 +123,7 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
       } as const
       length += asked.length
       if (items.length + found.length > LIMITS.surveyEntries || length > LIMITS.listBytes) return tooMany
-      // One by one: as arguments of one call they would be more than a call takes.
+      // Push one by one: a spread call has a limit of arguments.
       for (const one of found) items.push(one)
       if (pages === 1) resourceVersion = nameOf(at(asked.value, 'metadata', 'resourceVersion')) ?? ''
       const next = at(asked.value, 'metadata', 'continue')

@@ -3,14 +3,14 @@ import { Secret } from '../model/secret.ts'
 import type { CredentialProgram } from './kubeconfig-login.ts'
 import { at, textOf } from './objects.ts'
 
-/** What a credential program gave, and until when it holds. */
+/** The output of a credential program, with its expiry. */
 export interface Credential {
   readonly token?: Secret
   readonly client?: { readonly certificatePem: string; readonly key: Secret }
   readonly untilMs?: number
 }
 
-/** What the program is told in KUBERNETES_EXEC_INFO. Pure. */
+/** Returns the value of KUBERNETES_EXEC_INFO. Pure. */
 export function execInfo({ apiVersion, cluster }: CredentialProgram): string {
   const reach =
     cluster === undefined
@@ -19,7 +19,7 @@ export function execInfo({ apiVersion, cluster }: CredentialProgram): string {
   return JSON.stringify({ apiVersion, kind: 'ExecCredential', spec: { ...reach, interactive: false } })
 }
 
-/** What it printed, or why that is no credential. Its text is repeated nowhere: it may hold the secret. Pure. */
+/** Parses the program's output, or returns why it is no credential. Never quotes it: it may hold the secret. Pure. */
 export function readCredential(text: string, apiVersion: string): Credential | { readonly problem: string } {
   const printed = jsonIn(text)
   if (printed === undefined) return { problem: 'what it printed is not JSON' }

@@ -19,7 +19,7 @@ export interface Informer {
    * be declared still, until the definition had the time to come back.
    */
   vanished(): boolean
-  /** Why there is no list, or the last watch broke. */
+  /** Returns why there is no list, or why the last watch broke. */
   trouble(): string | undefined
   /** Takes what a write answered, so that the next look does not see an older version. */
   note(object: Foreign): void
@@ -34,13 +34,13 @@ export interface InformerOptions {
   /** `/apis/croft.dev/v1alpha1/machines`. */
   readonly path: string
   readonly labelSelector?: string
-  /** What of an object is kept, for as long as it is there. Absent: all that anybody may ask for. */
+  /** Returns the part of an object to keep. Absent: all but the field managers. */
   keep?(object: Foreign): Foreign
   /** Called after a change of one object, or of a list. Holds no queue. */
   onChange(changed?: ChangedObject): void
 }
 
-/** One object before and after a change. Undefined: it was not there, or is gone. */
+/** One object before and after a change. Undefined: absent then. */
 export interface ChangedObject {
   readonly before: Foreign | undefined
   readonly after: Foreign | undefined
@@ -131,8 +131,8 @@ export function createInformer(options: InformerOptions): Informer {
   }
 
   /**
-   * One watch after the other, each from where the last one ended, until the server no longer knows that place. A server
-   * that forgets every place at once must not make us list in a circle.
+   * Runs one watch after the other, each from where the last one ended, until the server has dropped that version.
+   * Limits its lists, if a server drops every version at once.
    */
   const follow = async (from: string, signal: AbortSignal): Promise<void> => {
     let resourceVersion = from
@@ -156,12 +156,12 @@ export function createInformer(options: InformerOptions): Informer {
         continue
       }
       await rest(watched.is === 'error' ? watched.refusal.message : watched.message, signal)
-      // Whether the kind is still served, a list tells.
+      // A list shows whether the kind is still served.
       if (watched.is === 'error' && watched.status === 404) return
     }
   }
 
-  /** A connection that died without a word would be waited on for ever: the server ends a watch itself before this. */
+  /** Limits a watch's duration: a silently dead connection would hang for ever. The server ends watches earlier. */
   const bounded = async (resourceVersion: string, signal: AbortSignal) => {
     const late = new AbortController()
     const both = AbortSignal.any([signal, late.signal])

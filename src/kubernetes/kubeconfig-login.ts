@@ -15,18 +15,18 @@ export interface CredentialProgram {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** The cluster as the program is told of it, where it asks to be. */
+  /** Cluster information for the program, if it wants it. */
   readonly cluster?: Foreign
 }
 
 export interface KubeconfigLogin {
   readonly endpoint: string
-  /** Without it the system's trust store decides. */
+  /** Absent: the system's trust store. */
   readonly caPem?: string
   readonly login: Login
 }
 
-/** Where a kubeconfig comes from decides what it may ask of this computer. */
+/** Where a kubeconfig comes from, which decides what it may do on this computer. */
 export interface KubeconfigOrigin {
   /** The administrator put it on this computer: it may name files here, and programs. What comes out of Git may not. */
   readonly local: boolean
@@ -40,7 +40,7 @@ const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication
 /** Variables that change how the program itself is loaded: only the administrator may set them. */
 const LOADING = /^(?:LD_|DYLD_|PATH$|HOME$|NODE_OPTIONS$|PYTHON|PERL|RUBY|BASH_ENV$|ENV$|SHELLOPTS$)/
 
-/** The way to a cluster by a context of a kubeconfig, or why it is none. Pure. */
+/** Returns the login of a kubeconfig's context, or why there is none. Pure. */
 export function readLogin(
   text: string,
   context: string | undefined,

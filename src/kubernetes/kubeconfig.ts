@@ -5,9 +5,9 @@ import { yamlLibrary } from '../lib/yaml-library.ts'
 import { Secret } from '../model/secret.ts'
 import { at, type Foreign, isRecord, recordsOf } from './objects.ts'
 
-/** What one context of a kubeconfig says, with everything in the file itself. */
+/** One context of a kubeconfig, with everything in the file itself. */
 export interface KubeconfigEntry {
-  /** Of the context, the cluster and the user alike. */
+  /** The name of the context, the cluster and the user. */
   readonly name: string
   readonly endpoint: string
   readonly caPem: string
@@ -31,8 +31,8 @@ export function renderKubeconfig(entry: KubeconfigEntry): string {
 }
 
 /**
- * Adds a context to a kubeconfig, or replaces the one of the same name. Everything else stays as it is, comments and
- * fields that we do not know included: the file is a person's. One that cannot be read whole is not touched.
+ * Adds a context to a kubeconfig, or replaces the one of the same name. All else stays, comments and unknown fields
+ * included: the file is a person's. Leaves an unreadable one alone.
  */
 export function mergeKubeconfig(
   existing: string,
@@ -73,7 +73,7 @@ export function mergeKubeconfig(
   }
 }
 
-/** Names are no identity: K3s itself calls every cluster `default`. Only an entry with our CA or our address is ours. */
+/** Returns another cluster's entry with our name, which is no identity: only our CA or address is. */
 function entryOfAnother(document: Document, { name, caPem, endpoint }: KubeconfigEntry): string | undefined {
   const file: unknown = document.toJS({ maxAliasCount: 0 })
   if (!isRecord(file)) return undefined
@@ -175,7 +175,7 @@ function named(file: Foreign, list: string, name: unknown, key: string): Foreign
   return isRecord(value) ? value : undefined
 }
 
-/** True when there was one of that name. Only what we know of it is set: a namespace that a person chose stays. */
+/** Returns true if the name existed. Sets only our fields: a namespace that a person chose stays. */
 function put(
   document: Document,
   list: string,
@@ -198,7 +198,7 @@ function put(
   const inner: unknown = entry.get(key)
   if (!isMap(inner)) entry.set(key, document.createNode(fields))
   else {
-    // What would speak against ours, or run a program in its place.
+    // Remove fields that would override ours, or run a program.
     for (const old of [
       'exec',
       'auth-provider',

@@ -1,2 +1,2 @@
-/** As whom a Power writes to objects that others keep: replicas that it takes and gives back, cordons, taints. */
+/** Field manager of a Power for foreign objects: scaled replicas, cordons, taints. */
 export const POWER_MANAGER = 'croft-power'

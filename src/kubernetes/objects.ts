@@ -4,7 +4,7 @@ import { LIMITS } from '../lib/limits.ts'
 
 export { isRecord }
 
-/** What an API answered, not believed: every field may be missing or of another type. */
+/** An untrusted answer of an API: all fields may be missing or of another type. */
 export type Foreign = Readonly<Record<string, unknown>>
 
 export function recordOf(value: unknown): Foreign {
@@ -15,7 +15,7 @@ export function recordsOf(value: unknown): readonly Foreign[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-/** What stands at a path of keys, or undefined. */
+/** Returns the value at a path of keys, or undefined. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let here: unknown = value
   for (const key of path) {
@@ -29,7 +29,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? cleanText(value) : undefined
 }
 
-/** Whole, and short enough to be a name; a value that was cut is no name any more. */
+/** Returns a name, uncut; undefined if it is too long, because a cut name is another one. */
 export function nameOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= LIMITS.foreignNameLength
     ? cleanText(value)

@@ -23,7 +23,7 @@ export function patience(options: {
   }
 }
 
-/** Why a call came to nothing that may succeed later; undefined where it was answered for good. */
+/** Returns why a call failed temporarily; undefined if the answer is final. */
 export function passing(asked: Asked<unknown>): string | undefined {
   if (asked.is === 'silence') return asked.message
   return asked.is === 'error' && (asked.status >= 500 || asked.status === 429) ? asked.refusal.message : undefined

@@ -1,6 +1,6 @@
 import { at, type Foreign, nameOf, numberOf, recordsOf, textOf } from './objects.ts'
 
-/** One container of a pod, as its kubelet tells of it. */
+/** One container of a pod, as its kubelet reports it. */
 export interface PodContainer {
   readonly name: string
   readonly image: string
@@ -9,7 +9,7 @@ export interface PodContainer {
   readonly restarts: number
   /** `Running`, or why it does not run: `CrashLoopBackOff`, `Completed`, `OOMKilled`. */
   readonly state: string
-  /** One ran before it and ended. */
+  /** An earlier instance ran and ended. */
   readonly previous: boolean
 }
 

@@ -14,7 +14,7 @@ export interface WatchEvent {
 }
 
 interface WatchOptions {
-  /** From where on: the version that a list was answered with, or that an earlier watch ended at. */
+  /** The start: the version of a list, or the one at which an earlier watch ended. */
   readonly resourceVersion: string
   readonly labelSelector?: string
   /** The server ends the watch by itself after so long. */
@@ -29,8 +29,8 @@ type Watched = { readonly resourceVersion: string } & (
 )
 
 /**
- * Follows what happens to a list until the server or the signal ends it. Bookmarks move the version on while nothing
- * happens, so that the next watch goes on from a place that the server still knows.
+ * Watches a list until the server or the signal ends it. Bookmarks advance the version without changes, so that the
+ * next watch starts from a version that the server still has.
  */
 export async function watch(
   wire: Wire,

@@ -13,7 +13,7 @@ export async function replaceFile(file: string, content: Uint8Array | string): P
   await syncDirectory(path.dirname(file))
 }
 
-/** The same, unless there is one already: then that one stays. */
+/** Creates the file; keeps an existing one. */
 export async function createOnce(file: string, content: string): Promise<void> {
   const temporary = await writeSibling(file, content)
   try {
@@ -52,7 +52,7 @@ async function writeSibling(file: string, content: Uint8Array | string): Promise
 
 const ATTEMPTS = 100
 
-/** Without this a power cut may bring the old name back. */
+/** Flushes the directory: otherwise a power cut may restore the old name. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r')
   try {

@@ -17,7 +17,7 @@ export function pauseLeftMs(
   return Math.max(0, nextAttemptMs - lastMs - Math.abs(nowMs - lastMs))
 }
 
-/** How long to wait before attempt `count + 1`: exponential with up to 20 % jitter, so that many never return at once. */
+/** Returns the delay before attempt `count + 1`: exponential with up to 20 % jitter, so that retries spread. */
 export function backoffMs(backoff: Backoff, count: number, random: Random): number {
   const full = Math.min(backoff.maxMs, backoff.baseMs * backoff.factor ** Math.max(0, count - 1))
   return Math.round(full * (0.9 + 0.2 * random.next()))

@@ -49,7 +49,7 @@ export function spelledOut(text: string): { readonly text: string; readonly plac
 const TOKEN =
   /[rR]?"""[\s\S]*?"""|[rR]?'''[\s\S]*?'''|[rR]"[^"\n]*"|[rR]'[^'\n]*'|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\/\/[^\n]*|\.\s*\?\s*[A-Za-z_]\w*|\[\s*\?|[{,]\s*\?|[\s\S]/g
 
-/** What is selected of an optional value is an optional value, and `optMap` names what is in one. */
+/** Makes selections from an optional value optional too, and expands `optMap`. */
 export function withOptionalChains(root: CelNode, parse: Parse): CelNode {
   const optional = new WeakSet<CelNode>()
   visit(root, (node) => {
@@ -94,7 +94,7 @@ const ONE = 'optional_value_itself'
 
 const OPTIONAL_CALLS: ReadonlySet<string> = new Set([OPTIONAL_FIELD, OPTIONAL_ENTRY, 'or'])
 
-/** Does it answer an optional value, as far as its form tells? */
+/** Reports whether a node returns an optional value, as far as its form shows. */
 function isOptional({ exprKind: kind }: CelNode, known: WeakSet<CelNode>): boolean {
   if (kind.case !== 'callExpr') return false
   const { function: name, target, args } = kind.value

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type * as Cel from '@bufbuild/cel'
 
-/** What plain data and the values of CEL are to each other. */
+/** Conversions between plain data and CEL values. */
 export interface CelConversions {
   plain(value: unknown): unknown
   input(value: unknown): Cel.CelInput
@@ -60,7 +60,7 @@ function fnv64a(text: string): Uint8Array {
 const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz'
 const LONGEST = 1_000n
 
-/** The same letters for the same seed, and the same as kro draws: names that it gave stay. */
+/** Returns the same letters for a seed as kro, so that existing names stay. */
 function seededText(length: bigint, seed: string): string {
   if (length <= 0n || length > LONGEST) throw new Error(`the length is ${length}; it must be 1 to ${LONGEST}`)
   const hash = createHash('sha256').update(seed).digest()

@@ -10,7 +10,7 @@ import { LIMITS } from './limits.ts'
 
 export type CelExpression = NonNullable<ReturnType<typeof Cel.parse>['expr']>
 type Expression = CelExpression
-/** What an expression may name. */
+/** Variables of an expression. */
 type CelNames = Readonly<Record<string, unknown>>
 type CelAnswer = { readonly value: unknown } | { readonly problem: string }
 type CelProgram = (names: CelNames) => CelAnswer
@@ -57,7 +57,7 @@ export function holds(expression: string, object: CelNames, name = 'object'): bo
   return typeof value === 'boolean' ? value : 'the expression answers neither true nor false'
 }
 
-/** What an expression answers, as plain data. */
+/** Evaluates an expression to plain data. */
 export function evaluate(expression: string, names: CelNames): CelAnswer {
   const answer = evaluated(expression, names)
   return 'problem' in answer ? answer : { value: plain(answer.value) }
@@ -97,7 +97,7 @@ function evaluated(expression: string, names: CelNames): CelAnswer {
   }
 }
 
-/** What is wrong with the text of an expression; undefined when it can be asked. */
+/** Returns what is wrong with an expression; undefined if it can be evaluated. */
 export function celProblem(expression: string): string | undefined {
   if (expression.length > LIMITS.celLength) return `an expression has at most ${LIMITS.celLength} characters`
   if (bracketDepth(expression) > LIMITS.celDepth)
@@ -176,7 +176,7 @@ function paid(condition: Expression | undefined): Expression {
   return expr
 }
 
-/** Whole numbers are integers for CEL, as they are for Kubernetes. */
+/** Whole numbers become integers in CEL, as in Kubernetes. */
 function celInput(value: unknown): Cel.CelInput {
   if (Array.isArray(value)) return value.map(celInput)
   if (typeof value === 'object' && value !== null)
@@ -185,7 +185,7 @@ function celInput(value: unknown): Cel.CelInput {
   return (value ?? null) as Cel.CelInput
 }
 
-/** What CEL answers, as JSON has it. */
+/** Converts a CEL value to JSON. */
 function plain(value: unknown): unknown {
   const { isCelList, isCelMap, isCelUint } = cel()
   if (typeof value === 'bigint') return Number(value)

@@ -6,7 +6,7 @@ export interface Clock {
   monotonicMs(): number
   /** Resolves after ms, or at once when the signal is aborted (never rejects: the caller checks the signal). */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** How many times faster than real time it runs, where it does: an answer over the network takes real time. */
+  /** Speed-up over real time, if any: network answers take real time. */
   readonly speed?: number
   /** The time of the computer that it runs on, where this clock is faster: what machines of a simulated datacentre say. */
   outsideMs?(): number
@@ -50,7 +50,7 @@ export const systemClock: Clock = {
     }),
 }
 
-/** By this header a simulated datacentre says how its clock runs, in the form that `fastClock` reads. */
+/** Header in which a simulated datacentre describes its clock, in the form that `fastClock` reads. */
 export const SIM_CLOCK_HEADER = 'x-croft-sim-clock'
 
 /**

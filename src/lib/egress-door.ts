@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Egress } from './egress.ts'
 import { addressOf, type OutgoingRequest } from './outgoing.ts'
 
-/** A way out for programs that are not ours, such as git: an HTTP proxy on this computer that passes TLS through. */
+/** An HTTP proxy on this computer that passes TLS through, for other programs such as git. */
 export interface EgressDoor extends AsyncDisposable {
   readonly url: string
 }

@@ -1,14 +1,14 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Where text of others may send us. An entry is `host:port`: a name, `*.name`, an address, a network like `10.1.0.0/16`,
- * or `*`; without a port it is 443. Addresses that are not of the open internet count only where they are listed as
- * addresses or networks: a name says nothing about where it leads.
+ * Destinations that untrusted text may reach. An entry is `host:port`: a name, `*.name`, an address, a network like
+ * `10.1.0.0/16`, or `*`; the default port is 443. Private addresses are allowed only as addresses or networks: a name
+ * does not show where it leads.
  */
 export interface Egress {
-  /** May this host be asked, by what it is called? */
+  /** Reports whether this host is allowed, by name. */
   mayAsk(host: string, port: number): boolean
-  /** May this very address be connected to? Asked of what a name was resolved to, at the moment of connecting. */
+  /** Reports whether this address may be connected to. Checked on the resolved address, at the moment of connecting. */
   mayReach(address: string, port: number): boolean
   /** Hides details of an answer from the author of the text, who learns only that it does not fit. */
   readonly terse: boolean
@@ -20,7 +20,7 @@ export const EVERYWHERE: Egress = { mayAsk: () => true, mayReach: () => true, te
 const ENTRY =
   /^(\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?|\[[0-9a-f:.]+\]|[0-9a-f:.]+\/\d{1,3})(?::(\d{1,5}|\*))?$/i
 
-/** Is this an entry of a list of places? */
+/** Reports whether a text is an entry of the list. */
 export function isEgressEntry(entry: string): boolean {
   return ENTRY.test(entry) && parsed(entry) !== undefined
 }
@@ -115,7 +115,7 @@ for (const [address, bits] of [
 ] as const)
   INSIDE6.addSubnet(address, bits, 'ipv6')
 
-/** Addresses that mean another computer to everybody who says them, or that carry such an address in them. */
+/** Reports whether an address is not globally unique, or embeds such an address. */
 export function isInside(address: string): boolean {
   const name = bare(address)
   const family = isIP(name)
@@ -123,7 +123,7 @@ export function isInside(address: string): boolean {
   return family === 4 ? INSIDE4.check(name, 'ipv4') : INSIDE6.check(name, 'ipv6')
 }
 
-/** As it is compared: without brackets, case, scope and the dot at the end. */
+/** Normalizes a host for comparison: without brackets, case, scope and the final dot. */
 function bare(host: string): string {
   return host
     .toLowerCase()

@@ -1,10 +1,10 @@
-/** What the process answers. Documented in docs/cli.md; scripts rely on these numbers. */
+/** Exit codes. Documented in docs/cli.md; scripts rely on them. */
 export const EXIT = {
   ok: 0,
   failed: 1,
   /** `plan`: Git and the world differ. */
   differs: 2,
-  /** Not ready before the deadline. */
+  /** The deadline passed before all was ready. */
   timedOut: 3,
   /** The other side does not accept our credentials. */
   unauthorized: 4,

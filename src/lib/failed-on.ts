@@ -41,7 +41,7 @@ function blamed(keys: readonly string[], error: unknown): unknown {
   return isMeant ? error : new FailedOn(keys, error)
 }
 
-/** What went wrong, in one line for a person. */
+/** Returns an error in one line for people. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return cleanText(String(error))
   return cleanText(

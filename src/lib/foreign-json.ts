@@ -11,7 +11,7 @@ export function parseForeignJson(text: string): unknown {
   return JSON.parse(text)
 }
 
-/** What a text holds that may be no JSON at all: undefined then. */
+/** Parses a text; undefined if it is no JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return parseForeignJson(text)
@@ -20,7 +20,7 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** The same where it has to be an object with fields. */
+/** Parses a text; undefined unless it is an object with fields. */
 export function recordIn(text: string): Record<string, unknown> | undefined {
   const value = jsonIn(text)
   return isRecord(value) ? value : undefined

@@ -5,9 +5,9 @@ import { groupsIn } from './pattern-groups.ts'
 
 /** An untrusted regular expression, compiled. */
 export interface ForeignPattern {
-  /** Does it match somewhere in the text? */
+  /** Reports whether it matches anywhere in the text. */
   finds(text: string): boolean
-  /** Does it match the whole text? */
+  /** Reports whether it matches the whole text. */
   fits(text: string): boolean
   /** The first match and what its groups caught; undefined where there is none. */
   groups(text: string): readonly (string | undefined)[] | undefined

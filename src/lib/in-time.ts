@@ -1,6 +1,6 @@
 import { type Clock, realMs } from './clock.ts'
 
-/** What `work` answers, or what `late` says once the time is over; then the signal that the work was given is aborted. */
+/** Returns the result of `work`, or that of `late` after the timeout, which also aborts the signal of `work`. */
 export async function inTime<T>(
   timeoutMs: number,
   clock: Clock,

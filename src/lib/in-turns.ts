@@ -12,7 +12,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Long work of several parts, which lets everybody else have a turn whenever it has gone on for longer than a moment. */
+/** Runs long work in parts, and yields to the event loop after each longer moment. */
 export interface Turns {
   perform<T>(steps: Steps<T>): Promise<T>
   /** Between two parts that are short by themselves. */

@@ -8,7 +8,7 @@ export const LIMITS = {
   savedPlanBytes: 64 * 1024 * 1024,
   /** Commits that are looked at for the one that removed a declaration. */
   historyCommits: 50,
-  /** What the page shows of a commit: files with their text, how large each, lines of all; edits that are looked for. */
+  /** A commit's diff on the page: files with text, size of each, lines of all; edits searched for. */
   diff: { files: 40, fileBytes: 256 * 1024, lines: 1_500, lineLength: 300, context: 3, edits: 1_000 },
   treeBytes: 64 * 1024 * 1024,
   documentsPerFile: 10000,
@@ -33,7 +33,7 @@ export const LIMITS = {
   /** About microseconds, all turns of all loops together. */
   celCost: 100_000,
   celCharactersPerCost: 10_000,
-  /** What one declaration may depend on, and expressions that say when it is ready. */
+  /** Dependencies of one declaration, and expressions for its readiness. */
   dependencies: 50,
   /** Objects that one instance of a composed API becomes. */
   composedDocuments: 500,
@@ -56,9 +56,9 @@ export const LIMITS = {
   ignoreRules: 500,
   /** Files other than manifests that the generators of one tree may read. */
   generatorFiles: 1000,
-  /** What replacements and variables may make of one text. */
+  /** Result of replacements and variables in one text. */
   builtTextLength: 1024 * 1024,
-  /** What kustomizations of one tree make, all together. */
+  /** Results of all kustomizations of one tree. */
   building: { documents: 20_000, nodes: 2_000_000, matches: 2_000_000, bytes: 64 * 1024 * 1024 },
   /** Documents of one tree. */
   documents: 50_000,
@@ -68,14 +68,14 @@ export const LIMITS = {
   fetchedPlaces: 200,
   fetchesAtOnce: 8,
   fetchAllMs: 60_000,
-  /** What could not be fetched is asked for again after this, and then ever more seldom. */
+  /** First and longest delay before a failed fetch is retried. */
   fetchAgainMs: 10_000,
   fetchAgainMostMs: 600_000,
-  /** How often an address may lead to another one. */
+  /** Redirects followed. */
   redirects: 5,
   gitBytes: 96 * 1024 * 1024,
   gitTimeoutMs: 120_000,
-  /** Of one document that is no YAML. */
+  /** Findings per unreadable document. */
   findingsPerDocument: 3,
   problemsShown: 100,
   problemsKept: 1000,
@@ -89,11 +89,11 @@ export const LIMITS = {
   /** All of them in one pass. */
   answersMs: 30_000,
   answerHeapMb: 96,
-  /** What such a process may hold beside its heap, how often that is looked at, and what it may hold while it waits. */
+  /** Memory of such a process beside its heap, interval of the check, and memory of an idle one. */
   cageProgramMb: 128,
   cageLookMs: 250,
   cageWarmMb: 160,
-  /** What was ended, an expression or a tree, is tried again after so long at first and at most. */
+  /** First and longest delay before an ended expression or tree is tried again. */
   endedExpressionMs: 60_000,
   endedExpressionMaxMs: 3_600_000,
   /** Answers of expressions that are kept for as long as what they ask about is the same. */
@@ -102,11 +102,11 @@ export const LIMITS = {
   pieceNodes: 20_000,
   /** Trees that were too costly and are tried again ever more seldom. */
   costlyTrees: 100,
-  /** Work for one source goes on for so long before everybody else has a turn. */
+  /** Work for one source yields after this time. */
   turnMs: 20,
   /** Objects that a source with a grant may declare, and that a pull request may add, before anything is linked. */
   grantedDeclarations: 1_000,
-  /** Of a source whose grant says no number. */
+  /** Default quotas of a grant. */
   grantedMachines: 100,
   grantedObjects: 1_000,
   previewedDeclarations: 500,
@@ -116,25 +116,25 @@ export const LIMITS = {
   objectNodes: 40_000,
   /** Fields of one object that differ and are shown; it is applied as a whole. */
   objectChanges: 2_000,
-  /** How a field of an object is named at most, and how deep it is. */
+  /** Length of a field's path in an object, and its depth. */
   fieldPathLength: 1024,
   fieldDepth: 200,
-  /** Of the resources that claim one id, so many are named in a message. */
+  /** Resources that a message names among those that claim one id. */
   claimantsNamed: 5,
   /** Characters that are read again in the main thread, to say where in them something is wrong. */
   placedCharacters: 128 * 1024,
   /** Outside answers */
-  /** One answer of an API, read in one turn. Lists of Kubernetes that are larger come in smaller pages. */
+  /** One answer of an API, parsed in one turn. Larger lists of Kubernetes come in pages. */
   responseBytes: 8 * 1024 * 1024,
   /** Above this size values are counted first: so many lists and maps, and commas, take a tenth of a second. */
   jsonUncounted: 512 * 1024,
   jsonBrackets: 400_000,
-  /** Of a definition of libvirt: levels, characters of one tag, and tags. */
+  /** Definitions of libvirt: depth, characters of one tag, and tags. */
   xmlDepth: 200,
   xmlTagLength: 64 * 1024,
   xmlElements: 100_000,
   jsonCommas: 1_000_000,
-  /** What is kept packed in a cluster. */
+  /** Packed values in a cluster. */
   unpackedStoreBytes: 64 * 1024 * 1024,
   foreignTextLength: 2000,
   /** Characters of a foreign error that are searched for what it means. */
@@ -148,12 +148,12 @@ export const LIMITS = {
   /** Settings of one list that are read one by one, where the list itself does not say enough. */
   settingsReadClosely: 500,
   requestTimeoutMs: 30_000,
-  /** One answer of a server of secrets. */
+  /** One answer of a secret server. */
   secretAnswerBytes: 1024 * 1024,
   connectTimeoutMs: 10_000,
   /** Shorter than Proxmox's own, so that it is we who close. */
   idleConnectionMs: 4_000,
-  /** Of an API server of Kubernetes, which keeps them for minutes; less than balancers in between do. */
+  /** For Kubernetes API servers, which keep connections for minutes; less than load balancers do. */
   idleClusterConnectionMs: 30_000,
   /** Examination of a connection: one call for each. */
   examinedHosts: 64,
@@ -165,7 +165,7 @@ export const LIMITS = {
   /** A larger file goes over a shell in pieces of this size, with this timeout each. */
   carriedPieceBytes: 8 * 1024 * 1024,
   carryMs: 600_000,
-  /** sshd allows ten sessions on a connection unless told otherwise; one of them holds the connection. */
+  /** sshd allows ten sessions per connection by default; one of them holds the connection. */
   channelsPerHost: 8,
   channelsWaiting: 10_000,
   busyRetries: 40,
@@ -177,12 +177,12 @@ export const LIMITS = {
   busyRetryMs: 250,
   sshHops: 4,
   sshKeepaliveMs: 15_000,
-  /** One argument of a program may have 128 KiB on Linux, and the line is one. */
+  /** Linux limits one argument of a program to 128 KiB, and the command line is one. */
   sshLineLength: 120_000,
   sshTalkLength: 64 * 1024,
-  /** What Proxmox passes on to an agent in one call. */
+  /** Input that Proxmox passes to an agent in one call. */
   agentInputBytes: 64 * 1024,
-  /** What cloud-init says of itself at its end. */
+  /** The final report of cloud-init. */
   cloudInitBytes: 64 * 1024,
   /** Parts of one file: an agent sends up to 16 MB at a time. */
   agentFileParts: 100,
@@ -192,21 +192,21 @@ export const LIMITS = {
   backoff: { baseMs: 1_000, factor: 2, maxMs: 300_000 },
   waitingBackoff: { baseMs: 1_000, factor: 1.5, maxMs: 30_000 },
   connectionBackoff: { baseMs: 2_000, factor: 2, maxMs: 60_000 },
-  /** A connection that says no (wrong token, missing right) is asked at most once a minute. */
+  /** Retry interval of a refused connection (wrong token, missing right). */
   refusedConnectionMs: 60_000,
   /** A guest that shows only the lock of its creation for this long, without a task, was abandoned. */
   desertedCreationMs: 20_000,
-  /** So old may be what a list of guests says of their power: a Proxmox host counts every 10 s, and takes its time. */
+  /** Age of a guest list's power states: a Proxmox host samples every 10 s, and has delays. */
   statisticsMs: 20_000,
   /** A machine that we restarted has this long to become Ready before the next one may be restarted. */
   restartGraceMs: 600_000,
   /** A person waits this long for a snapshot to be taken, gone back to or removed. */
   snapshotMs: 1_800_000,
-  /** A connection that looks suspicious is looked at this often in a row before anybody is troubled with it. */
+  /** Consecutive looks at a suspicious connection before it is reported. */
   suspiciousPasses: 3,
   /** A connection that never answered since an apply began is tried this often; then the rest is finished without it. */
   unreachedPasses: 3,
-  /** One thing that cannot be read, although its connection answers, is tried this often in a row. */
+  /** Consecutive failures to read one thing, although its connection answers. */
   unreadPasses: 20,
   sweepIntervalMs: 10_000,
   /** After a pass without changes, skip planning for so long while nothing observed changes. */
@@ -215,9 +215,9 @@ export const LIMITS = {
   sweepReads: 10,
   /** Guests of a connection that are asked for their addresses before another one is made with a fixed one. */
   addressLooks: 500,
-  /** How long a host may take to say who on its networks has an address. */
+  /** Timeout of a host's report on the addresses in its networks. */
   addressProbeMs: 20_000,
-  /** How long the addresses that the nodes of a Proxmox have themselves count as read. */
+  /** How long addresses of a Proxmox cluster's nodes are cached. */
   nodeAddressesMs: 60_000,
   /** A task is named as the cause of a drift if it started at most so long before the drift was seen. */
   driftBlameMs: 3_600_000,
@@ -253,7 +253,7 @@ export const LIMITS = {
   readinessPollMs: 1_000,
   taskPollMs: 500,
   taskPollMaxMs: 2_000,
-  /** How long a task is thought to take before any has ended. */
+  /** Expected duration of a task before any has ended. */
   taskPollPerEffectMs: 60,
   /** Work that may wait behind the lock of a storage: Proxmox gives up on a lock after ten seconds. */
   lockQueueMs: 8_000,
@@ -273,11 +273,11 @@ export const LIMITS = {
   shownPlanMs: 5_000,
   /** Tasks that one list of a host tells of. */
   taskListLength: 500,
-  /** What a host keeps for itself when machines are put on it. */
+  /** Memory that a host reserves for itself at placement. */
   hostReserveBytes: 1024 * 1024 * 1024,
   /** A host that was busier than this for so long gets nothing new. */
   busyHost: { above: 0.9, forMs: 600_000 },
-  /** Clusters under way: how often they are looked at, as a share of how long they have been waited for. */
+  /** Clusters in progress: interval of looks, as a share of the time waited. */
   clusterSockets: 6,
   /** Objects of a cluster that are written or read at once. */
   objectWrites: 8,
@@ -297,7 +297,7 @@ export const LIMITS = {
   releaseStuckMs: 2_700_000,
   renderingsKept: 32,
   checksumFileBytes: 64 * 1024,
-  /** Power under way: how often it is looked at, how long a step is not repeated, how long others may take to answer. */
+  /** Power in progress: interval of looks, minimum time before a step is repeated, timeouts of others. */
   powerLook: { shortestMs: 50, longestMs: 400, share: 1 / 40, patience: { longestMs: 10_000, share: 1 / 150 } },
   powerRepeatMs: 5_000,
   upsLookMs: 10_000,
@@ -326,11 +326,11 @@ export const LIMITS = {
   healthCheckAgainMs: 60_000,
   /** A node whose readiness changed more often than this within an hour is flapping. */
   readyChangesPerHour: 6,
-  /** How long one server may take to list its Nodes before the others are asked. */
+  /** Timeout of one server's list of Nodes, before the others are asked. */
   clusterAnswerMs: 5_000,
-  /** How long a declared endpoint may take that did not answer last time, while a server answers. */
+  /** Timeout of a declared endpoint that failed last time, if a server answers. */
   endpointAnswerMs: 2_000,
-  /** Before the first answer ever: an API that is just coming up swallows what is asked too early. */
+  /** Timeout before the first answer ever: an API that is starting swallows early requests. */
   clusterFirstAnswerMs: 500,
   /** An admin's certificate is renewed when less than this is left of it. */
   adminRenewMs: 6 * 3_600_000,
@@ -355,7 +355,7 @@ export const LIMITS = {
   evictionsAtOnce: 8,
   watchSeconds: 300,
   /** Operations that a person began: how long one step may take, and how often it is looked at. */
-  /** Of a snapshot that is copied from one node to another: one piece, and the time that one call of it may take. */
+  /** Copying a snapshot between nodes: one piece, and the timeout of one call. */
   snapshotPieceBytes: 2 * 1024 * 1024,
   snapshotCopyMs: 20_000,
   operationStepMs: 15 * 60_000,
@@ -379,7 +379,7 @@ export const LIMITS = {
   serverIdleMs: 65_000,
   serverCloseMs: 3_000,
   apiBodyBytes: 64 * 1024,
-  /** Nothing that can be asked for is deeper. */
+  /** Valid requests are not deeper. */
   apiBodyDepth: 16,
   webhookBodyBytes: 1024 * 1024,
   /** Server: how often one address may try, and how many addresses are remembered. */
@@ -419,7 +419,7 @@ export const LIMITS = {
   apiTokens: 1000,
   apiTokenMs: 366 * 24 * 3_600_000,
   approvalMs: 24 * 3_600_000,
-  /** What runs on a cluster, as the page shows it below an add-on; and how long it is shown to all who ask. */
+  /** Workloads of a cluster on the page, below an add-on; and how long they are cached for all readers. */
   workloadNodes: 1000,
   workloadContainers: 30,
   workloadEvents: 10,
@@ -455,7 +455,7 @@ export const LIMITS = {
   streamMessagesBytes: 16 * 1024 * 1024,
   streamHeartbeatMs: 10_000,
   streamPauseMs: 200,
-  /** Without a viewer the stream is prepared for this long: who comes back in time misses nothing. */
+  /** How long the stream is kept without viewers: those who return in time miss nothing. */
   streamLingerMs: 60_000,
   historyPage: 1000,
   listPage: 5000,

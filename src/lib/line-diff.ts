@@ -1,6 +1,6 @@
 import { LIMITS } from './limits.ts'
 
-/** A line that stays, goes or comes, with its number on the side where it stands. */
+/** A kept, removed or added line, with its number on its side. */
 export interface LineEdit {
   readonly sign: '+' | '-' | ' '
   readonly text: string
@@ -55,7 +55,7 @@ function between(before: readonly string[], after: readonly string[], offset: nu
   return edits.reverse()
 }
 
-/** How far each diagonal got before every round; undefined where there are more edits than are looked for. */
+/** Returns the furthest point of each diagonal before every round; undefined beyond the maximum of edits. */
 function furthest(
   before: readonly string[],
   after: readonly string[],

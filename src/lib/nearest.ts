@@ -1,4 +1,4 @@
-/** The known word that a person most likely meant, or undefined when none is near: at most a third of it is another. */
+/** Returns the most similar known word; undefined if more than a third of it differs. */
 export function nearest(word: string, known: readonly string[], mostSlips?: number): string | undefined {
   const wanted = flat(word)
   let best: string | undefined

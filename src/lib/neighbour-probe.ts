@@ -18,7 +18,7 @@ wait
 ip -o addr show
 ip neigh show`
 
-/** One of the addresses that was asked for, and what the host knows of it. */
+/** One of the requested addresses, with the host's knowledge of it. */
 export interface Neighbour {
   readonly address: string
   readonly hardware?: string

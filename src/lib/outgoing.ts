@@ -75,7 +75,7 @@ export interface Exchange {
   readonly signal?: AbortSignal | undefined
 }
 
-/** One request and its answer. Follows no redirect: what this server gets is for no other. Bounded in time and size. */
+/** Makes one request. Follows no redirect, because headers are meant for this server alone. Limits time and size. */
 export function exchange(url: URL, { body, mostBytes, signal, ...options }: Exchange): Promise<HttpAnswer> {
   // A module import of node:http also loads Node's fetch: 40 ms and 8 MB for commands that send nothing.
   const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')

@@ -29,7 +29,7 @@ const CASES: readonly (readonly [pattern: string, text: string])[] = [
   ['((a)|b)+', 'ab'],
 ]
 
-/** The same by the engine of JavaScript, for patterns that cannot hurt it. */
+/** Matches with JavaScript's engine, for harmless patterns. */
 function plainly(pattern: string, text: string): readonly (string | undefined)[] | undefined {
   const [, flags = '', source = ''] = /^(?:\(\?([a-z]+)\))?(.*)$/s.exec(pattern) ?? []
   const found = new RegExp(source, `u${flags}`).exec(text)
@@ -38,7 +38,7 @@ function plainly(pattern: string, text: string): readonly (string | undefined)[]
 
 test('groups are those that every engine of this kind finds', () => {
   for (const [pattern, text] of CASES) {
-    // Here JavaScript forgets what a group caught in an earlier round; Go, as RE2, does not.
+    // JavaScript forgets a group's match of an earlier round here; RE2, as Go uses it, does not.
     const want = pattern === '((a)|b)+' ? ['ab', 'b', 'a'] : plainly(pattern, text)
     assert.deepEqual(foreignPattern(pattern).groups(text), want, `${pattern} in ${JSON.stringify(text)}`)
   }

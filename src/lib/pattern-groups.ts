@@ -1,4 +1,4 @@
-/** One instruction of a compiled pattern, as RE2 numbers them. */
+/** One instruction of a compiled pattern, numbered as in RE2. */
 interface Instruction {
   readonly op: number
   readonly out: number
@@ -42,7 +42,7 @@ export function groupsIn({ inst, start }: PatternProgram, text: string): readonl
       if (one === undefined) continue
       if (one.op === MATCH) {
         found = withBound(bounds, 1, at)
-        // What is preferred less than this is not followed any further.
+        // Stop here: the remaining threads have lower priority.
         break
       }
       if (rune !== undefined && takes(one, rune)) ways.push({ at: one.out, bounds })
@@ -112,7 +112,7 @@ function takes(one: Instruction, rune: number): boolean {
   return one.op === RUNE_ANY_NOT_NL ? rune !== NEWLINE : one.matchRune(rune)
 }
 
-/** What is true between two letters: the beginning or end of a line (1, 2), of the text (4, 8), of a word (16), or not (32). */
+/** Returns the conditions between two letters: edge of line (1, 2), of text (4, 8), of word (16), or none (32). */
 function edgesAt(text: string, at: number): number {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)]
   const [first, last] = [at === 0, at === text.length]

@@ -15,7 +15,7 @@ export interface RemoteTerminal {
   resize(size: TerminalSize): void
 }
 
-/** What a terminal may be told: a size that no screen has is none. */
+/** Returns a valid terminal size; an impossible one becomes the default. */
 export function boundedSize({ columns, rows }: TerminalSize): TerminalSize {
   const within = (value: number, fallback: number) =>
     Number.isInteger(value) && value >= 2 && value <= 1_000 ? value : fallback

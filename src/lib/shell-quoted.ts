@@ -3,7 +3,7 @@ export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** The same for a person to copy: without quotes where none are needed. An exclamation mark means something to most shells. */
+/** Quotes a word for people to copy, only if needed. Most shells interpret an exclamation mark. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text)
 }

@@ -12,8 +12,8 @@ export interface Shell {
   /** The whole file at once or not at all; others never see half of it, nor a moment with wider rights. */
   writeFile(path: string, content: string | Uint8Array, options?: WriteOptions): Promise<void>
   /**
-   * Starts a program that goes on: what it says and what it is told are one stream, until one side ends it. Absent where
-   * the way carries none. `farewell` is typed when it is closed here. Rejects with a ShellFailure.
+   * Starts an interactive program: its output and input are one stream, until one side ends it. Absent if the transport
+   * has none. `farewell` is typed when the stream is closed here. Rejects with a ShellFailure.
    */
   terminal?(
     argv: readonly string[],
@@ -24,7 +24,7 @@ export interface Shell {
 
 export interface RunOptions {
   readonly input?: string | Uint8Array
-  /** What it may take; LIMITS.commandTimeoutMs unless said otherwise. */
+  /** Timeout; default LIMITS.commandTimeoutMs. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }

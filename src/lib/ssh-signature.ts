@@ -32,7 +32,7 @@ function sshKeygen(
     })
     child.on('error', reject)
     child.on('close', (code) => resolve({ ok: code === 0, output }))
-    // It may have judged before it has read everything.
+    // It may exit before it has read all input.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })

@@ -6,11 +6,11 @@ export interface ShownCertificate {
   /** SHA-256, `AA:BB:…`. */
   readonly fingerprint: string
   readonly notAfterMs: number
-  /** Why the system's trust store does not accept it; undefined when it does. */
+  /** Why the system's trust store refuses it; undefined if it accepts it. */
   readonly distrust?: string
 }
 
-/** Which certificate an address shows. The handshake is made and the connection closed: no request is ever sent. */
+/** Returns the certificate of an address. Closes the connection after the handshake: no request is sent. */
 export function lookAtCertificate(
   endpoint: string,
   options: { readonly timeoutMs: number; readonly signal?: AbortSignal },

@@ -10,7 +10,7 @@ import { createWireExchanges, type WireExchange, type WireExchangeOptions } from
 
 export interface TlsWireOptions extends DialOptions {
   readonly maxSockets: number
-  /** How long an unused connection stays open: less than the other side keeps it. */
+  /** How long an unused connection is kept: less than on the other side. */
   readonly idleMs?: number
   readonly timeouts: { readonly connectMs: number; readonly requestMs: number }
 }

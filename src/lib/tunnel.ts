@@ -24,7 +24,7 @@ export function openTunnel(
       clearTimeout(late)
       socket.off('error', onError).off('close', onClose).off('data', onData)
       if (error === undefined) return resolve(socket)
-      // What comes after the end is of no interest, and must not end the process.
+      // Ignore errors after the end: they must not end the process.
       socket.on('error', () => {})
       socket.destroy()
       reject(error)

@@ -7,7 +7,7 @@ export type { WebSocket } from 'ws'
 interface AcceptOptions {
   /** The protocol that is spoken, of those that were offered. */
   readonly protocol: string
-  /** Of one message: a larger one ends it. */
+  /** Limit of one message: a larger one closes the socket. */
   readonly maxBytes: number
 }
 
@@ -24,7 +24,7 @@ export function acceptWebSocket(
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    // Of a secret and a guess in one line, the length of what was compressed would tell.
+    // Compression would leak a secret that shares a message with an attacker's guess, by its length.
     perMessageDeflate: false,
     maxPayload: maxBytes,
     handleProtocols: () => protocol,

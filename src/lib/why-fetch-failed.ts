@@ -1,4 +1,4 @@
-/** Why `fetch` got no answer. Its own message is always the same; its cause says what happened: `ECONNREFUSED`. */
+/** Returns why `fetch` failed. Its own message never varies; the cause has the reason: `ECONNREFUSED`. */
 export function whyFetchFailed(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return 'no answer'

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 
-/** One HTTP exchange as data, so that the same client speaks over TLS or straight to the simulator. */
+/** One HTTP exchange as data, so that a client works over TLS and directly on the simulator. */
 export interface WireRequest {
   readonly method: string
   /** Path with query string. */
@@ -20,9 +20,9 @@ export interface WireResponse {
 /** Sends one request. Rejects with a WireFailure when no answer came. */
 export interface Wire {
   send(request: WireRequest, signal?: AbortSignal): Promise<WireResponse>
-  /** The same, for an answer that comes bit by bit and may not end. Its text is handed on and is not in the answer. */
+  /** Makes a request with an endless answer. Passes the text on instead of returning it. */
   stream?(request: WireRequest, onText: (text: string) => void, signal: AbortSignal): Promise<WireResponse>
-  /** The same with a body that is read while it is sent, because it is too large to be held. */
+  /** Makes a request with a streamed body, which is too large for memory. */
   upload?(request: Omit<WireRequest, 'body'>, body: StreamedBody, signal: AbortSignal): Promise<WireResponse>
   /** Opens a separate connection, judged like all others, for a web socket. */
   dial?(signal: AbortSignal): Promise<DialedLine>
@@ -41,7 +41,7 @@ export interface StreamedBody {
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-/** No answer. `sent: 'no'` means that the other side cannot have seen the request; `'maybe'` that it may have. */
+/** Thrown without an answer. `sent: 'no'`: the server cannot have seen the request; `'maybe'`: it may have. */
 export class WireFailure extends Error {
   readonly sent: 'no' | 'maybe'
   readonly code: string

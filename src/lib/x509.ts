@@ -7,7 +7,7 @@ export interface CertificateSubject {
   readonly organizations?: readonly string[]
 }
 
-/** Who signs: a CA's subject and key. */
+/** The issuer: a CA's subject and key. */
 export interface CertificateIssuer {
   readonly subject: CertificateSubject
   readonly privateKey: KeyObject
@@ -18,7 +18,7 @@ export interface CertificateRequest {
   readonly publicKey: KeyObject
   /** Host names and addresses that it is good for. */
   readonly altNames?: readonly string[]
-  /** May it sign other certificates? */
+  /** Reports whether it may sign other certificates. */
   readonly authority?: boolean
   readonly usages?: readonly ('serverAuth' | 'clientAuth')[]
   readonly notBefore: Date

@@ -60,7 +60,7 @@ export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
   }
 }
 
-/** The same Helm, for charts of clusters that have no controller for them: what it makes is what is kept there. */
+/** Renders charts with the same Helm, for clusters without a controller for them: croft keeps these objects. */
 export function chartsToKeep(env: EngineOptions['env']): NonNullable<Fetching['chart']> {
   const charts = chartsFor({ directory: '.', charts: 'from-anywhere', ...(env === undefined ? {} : { env }) })
   return async (wanted, signal) => {
@@ -71,7 +71,7 @@ export function chartsToKeep(env: EngineOptions['env']): NonNullable<Fetching['c
   }
 }
 
-/** The same Helm as one that installs, for releases that it is to keep. */
+/** Returns Helm as an installer, for releases that it keeps. */
 export function releasesFor(env: EngineOptions['env']): HelmReleases {
   let opened: Promise<HelmReleases> | undefined
   let made: HelmReleases | undefined

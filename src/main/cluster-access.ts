@@ -26,7 +26,7 @@ export async function openCluster(place: ClusterPlace, env: NodeJS.ProcessEnv): 
   return { wire: withToken(wire), namespace: file('namespace').trim() }
 }
 
-/** What another program logs in with as the pod that we are in. */
+/** Returns the login of the surrounding pod. */
 export function insideLogin(env: NodeJS.ProcessEnv): KubernetesLogin | { readonly problem: string } {
   const [host, port] = [env.KUBERNETES_SERVICE_HOST, env.KUBERNETES_SERVICE_PORT]
   if (host === undefined || port === undefined) return { problem: 'this is not a pod of a cluster' }

@@ -8,7 +8,7 @@ import { addressOf, askFollowing, egressFromHere, type PermittedPlace } from '..
 import { readIfThere } from '../lib/read-if-there.ts'
 import { whyFetchFailed } from '../lib/why-fetch-failed.ts'
 
-/** How K3s clusters are reached: their APIs, the boxes under them, and the vault that holds what makes them themselves. */
+/** Opens access to K3s clusters: their APIs, the boxes under them, and the vault with their identities. */
 export async function openClusters(options: EngineOptions, driverDeps: DriverDeps): Promise<ClusterTools> {
   const [
     { createK3sDriver },

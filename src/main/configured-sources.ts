@@ -10,14 +10,14 @@ import type { Revision } from '../source/git/revision.ts'
 import { chartsToKeep } from './charts.ts'
 
 /**
- * What a directory of manifests declares. A file in its place is a configuration of `croft run`: its sources count
- * together, each held to its grant, so that a command sees what the controller would.
+ * Reads the declarations of a directory. A file in its place is a configuration of `croft run`: its sources are merged,
+ * each with its grant, so that a command sees what the controller would.
  */
 export async function revisionAt(place: string): Promise<Revision> {
   return (await sourcesAt(place)).revision
 }
 
-/** The same, with the configuration that says whose keys open whose files. */
+/** Also returns the configuration, which says whose keys open which files. */
 export async function sourcesAt(
   place: string,
 ): Promise<{ readonly revision: Revision; readonly config?: ControllerConfig }> {
@@ -31,7 +31,7 @@ export async function sourcesAt(
   return { revision: await readTree(place, { reader: createCommandReader(systemClock), ...defined({ cacheDir }) }) }
 }
 
-/** Whether a text is what croft reads from a directory, rather than a configuration. */
+/** Reports whether a text is a manifest rather than a configuration. */
 function isManifest(text: string): boolean {
   return /^\s*"?apiVersion"?\s*:/m.test(text) && /^\s*"?kind"?\s*:/m.test(text)
 }

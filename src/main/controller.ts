@@ -75,7 +75,7 @@ export async function openController(
     if (noticed.changed) await store.putValue(epoch, SECRET_PRINTS, JSON.stringify(noticed.prints))
     return noticed
   }
-  // What it takes to read what others wrote is measured by the real clock.
+  // Limits on untrusted files use the real clock.
   const reader = () => createWorkerReader({ clock: systemClock })
   const { clock } = runtime
   const workloads = createWorkloads({

@@ -56,7 +56,7 @@ export async function driverDepsFor(options: EngineOptions, warn: Warn): Promise
   }
 }
 
-/** Encrypted files of a directory, read when the first of them is asked for. */
+/** Opens encrypted files of a directory on first use. */
 function directoryVault(
   directory: string,
   env: NonNullable<EngineOptions['env']>,

@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode, signalCode } from '../cli/verb.ts'
 
-/** How this process ends: asked to by a signal, left by its reader, or with the answer of its command. */
+/** The ways in which this process ends: by a signal, by a lost reader, or with the answer of its command. */
 export interface Ending {
   /** Aborted with the name of what asked us to end; everything that works listens to it. */
   readonly signal: AbortSignal

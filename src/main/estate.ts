@@ -24,7 +24,7 @@ export async function loadAt(directory: string, ref: string, onto?: string): Pro
   const at = { reader, ...(below === '' ? {} : { path: below }) }
   if (onto === undefined) return named(async () => linked(await readCommit(directory, commit, at)))
   const merged = await mergedTree(directory, await resolveCommit(directory, onto), commit).catch((error: unknown) => {
-    // A shallow clone does not know where the two parted: then the head alone is what there is.
+    // A shallow clone may lack the merge base: use the head alone.
     if (error instanceof GitFailed) return { tree: commit }
     throw error
   })
@@ -80,7 +80,7 @@ async function furtherOf(revision: Revision, estate: Estate): Promise<readonly P
   return furtherProblems(revision, estate)
 }
 
-/** Only an add-on has manifests elsewhere: an estate without one needs no Git, no tunnels and no unpacking. */
+/** Only add-ons have remote manifests: other estates need no Git, no tunnels and no unpacking. */
 async function fetchedFor(read: Revision): Promise<Revision> {
   if (!read.declarations.some(({ kind }) => kind === 'Addon')) return read
   const [{ withFetched }, { chartsToKeep }, reader] = await Promise.all([
@@ -98,7 +98,7 @@ export async function follow(remote: string, mirror: string): Promise<FollowedRe
   return {
     async look(signal) {
       const seen = await followed.look(signal)
-      // It is a repository of croft's own: what is wrong with it now does not get better by itself.
+      // The repository is croft's own, so retrying does not help.
       if (seen.is === 'kept') throw new CliError(`The repository ${remote} cannot be followed: ${seen.message}`)
       return seen.is === 'new' ? linked(seen.revision) : undefined
     },

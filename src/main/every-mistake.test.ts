@@ -84,7 +84,7 @@ test('ten mistakes of ten phases in one directory are all in the first answer', 
       own('Machine', 'm5', '{class: server, host: alpha, dependsOn: [Machine/m4]}'),
     ),
     'boot.yaml': own('Machine', 'm9', '{class: server, host: alpha, userData: "#cloud-config\\nruncmd: 7\\n"}'),
-    // A field that is none, a release that is none, a host that is not there: three phases of one object.
+    // An unknown field, an unknown release, an unknown host: three phases of one object.
     'home.yaml': cluster('colour: red, version: v1.99, servers: [{name: a, host: alphaa}]'),
   })
   const phases = {

@@ -11,10 +11,10 @@ import { insideLogin, openCluster } from './cluster-access.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Which programs a kubeconfig of this computer may have run: whole paths, with colons between them. */
+/** Programs that a local kubeconfig may run: absolute paths, separated by colons. */
 const ALLOWED = 'CROFT_KUBECONFIG_PROGRAMS'
 
-/** What such a program is given of our environment: the person, the way out, and what the clouds' own programs read. */
+/** Environment variables for such a program: the user, the proxies, and those of the clouds' programs. */
 const PASSED =
   /^(?:HOME|USER|LOGNAME|LANG|TZ|TMPDIR|(?:HTTPS?|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|(?:AWS|AZURE|AAD|ARM|GOOGLE|CLOUDSDK|GCP|OCI|DIGITALOCEAN|HCLOUD)_.*)$/i
 

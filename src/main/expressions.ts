@@ -4,7 +4,7 @@ import type { Composer } from '../source/compose/in-cluster.ts'
 
 let caged: Promise<Expressions> | undefined
 
-/** One process evaluates the expressions of all sources. It is loaded and started with the first of them. */
+/** Shares one process among the expressions of all sources. It is loaded and started with the first one. */
 export const cagedExpressions: Expressions = {
   async answers(questions) {
     caged ??= import('../source/apart/expressions.ts').then(({ createCagedExpressions }) =>

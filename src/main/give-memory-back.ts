@@ -20,7 +20,7 @@ export function giveGrownMemoryBack(): void {
   keptBytes = process.memoryUsage.rss()
 }
 
-/** Has it grown by a tenth since it was last collected? Pure. */
+/** Reports whether it has grown by a tenth since the last collection. Pure. */
 export function isWorthCollecting(bytes: number, keptBytes: number): boolean {
   return bytes > keptBytes * 1.1
 }

@@ -14,7 +14,7 @@ import { Secret } from '../model/secret.ts'
 import { readTexts } from '../source/testing/fixture.ts'
 import { openClusters } from './clusters.ts'
 
-/* Where croft itself goes for a cluster: checksums of releases on mirrors, and the proxy on the way to the API. */
+/* The places that croft contacts for a cluster: checksums of releases on mirrors, and the proxy to the API. */
 
 const grant: Grant = {
   ...NOTHING_GRANTED,

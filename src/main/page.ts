@@ -78,7 +78,7 @@ export async function servePage(
   }
 }
 
-/** How people sign in with a provider, from the configuration. The client's secret is read when it is needed. */
+/** Returns the settings of sign-in through a provider. The client's secret is read on use. */
 function oidcOf(
   { listen, publicUrl }: Pick<ControllerConfig, 'listen' | 'publicUrl'>,
   { clientSecret, scopes, nameClaim, roleClaim, roles, ...rest }: NonNullable<ControllerConfig['oidc']>,

@@ -2,7 +2,7 @@ import type { DriverDeps } from '../drivers/port.ts'
 import type { PowerDriver } from '../drivers/power-port.ts'
 import { LIMITS } from '../lib/limits.ts'
 
-/** What switches hosts: magic packets, management controllers, and the UPS that says how long there is still power. */
+/** Opens the means to switch hosts: magic packets, management controllers, and the UPS with its remaining time. */
 export async function openPower(driverDeps: DriverDeps): Promise<PowerDriver> {
   const [{ createPowerDriver }, { exchangeLines }, { sendDatagram }, { openTlsWire }] = await Promise.all([
     import('../drivers/power/driver.ts'),

@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * What a person types to call the copy of croft in a directory: `croft` where PATH leads to it, else the whole path of
- * its program. A package that bundles Node has its program beside `lib`, not inside it.
+ * Returns how to call the copy of croft in a directory: `croft` if PATH leads to it, else the absolute path of its
+ * program. A package that bundles Node has its program beside `lib`, not inside it.
  */
 export function programName(root: string, searched = ''): string {
   const own = [path.join(root, 'bin', 'croft'), path.join(root, '..', '..', 'bin', 'croft')].flatMap(real)

@@ -12,7 +12,7 @@ import type { KnownObjects } from '../model/waiting.ts'
 import { loadDrivers } from './drivers.ts'
 import { cagedExpressions } from './expressions.ts'
 
-/** A twin of each connection, the real engine and drivers, and a store that knows what the real one knows. */
+/** Makes a twin of each connection, with the real engine and drivers, and a store with the real one's knowledge. */
 export async function rehearseOnTwin(
   given: Estate,
   observed: readonly ObservedConnection[],
@@ -97,7 +97,7 @@ export async function rehearseOnTwin(
   if (before.estate !== undefined)
     for (let round = 0; round < 2; round++) {
       await runUntil(engine.settle(before.estate, { signal, deadlineMs: LIMITS.rehearsalMs }))
-      // What has just joined takes its time to be steady; a rehearsal begins where nothing moves.
+      // Nodes that have just joined need time to settle; a rehearsal starts from a stable state.
       await runUntil(clock.sleep(LIMITS.rehearsalRestMs, signal))
     }
   const etcd = await import('../../sim/k3s/etcd.ts')

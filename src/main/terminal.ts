@@ -5,7 +5,7 @@ export function terminal(stream: NodeJS.WriteStream): Terminal {
     write: (text) => void stream.write(text),
     isTty: stream.isTTY === true,
     get columns() {
-      // A terminal that does not know its width says 0.
+      // A terminal with an unknown width reports 0.
       return stream.columns || 80
     },
   }

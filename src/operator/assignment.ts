@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** A shard as the assignment sees it. */
 export interface Load {
   readonly name: string
-  /** How many objects it has: what it costs. */
+  /** Its number of objects, as a measure of its cost. */
   readonly weight: number
   /** The replica that holds it now. */
   readonly holder?: string

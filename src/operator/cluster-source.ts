@@ -22,9 +22,9 @@ export interface ClusterSource {
   run(signal: AbortSignal): Promise<void>
   /** Every kind that is served has been listed. */
   synced(): boolean
-  /** What can be worked on apart. Undefined: not every kind has been listed yet. */
+  /** Returns the independent shards. Undefined: some kinds are not listed yet. */
   shards(): readonly Shard[] | undefined
-  /** The objects of one shard. `onChange`: one of them says something else. */
+  /** Returns the objects of one shard. `onChange` is called if one of them changes. */
   part(shard: Shard, onChange: () => void): ShardSource
   /** Every object of croft's kinds. */
   all(): readonly DeclaredObject[]
@@ -39,7 +39,7 @@ export interface ClusterSource {
 /** The objects of one shard as they are now, for as long as it has the same connections and clusters. */
 export interface ShardSource {
   objects(): readonly DeclaredObject[]
-  /** How many they are: asked about every other shard after each pass. */
+  /** Returns their number: read for all other shards after each pass. */
   count(): number
   note(declared: DeclaredObject, object: Foreign): void
   read(memory: OperatorMemory): Promise<ClusterRevision>
@@ -52,7 +52,7 @@ export interface SecretPlace {
   readonly key: string
 }
 
-/** What the operator knows from before. */
+/** The operator's knowledge from earlier passes. */
 export interface OperatorMemory {
   readonly known: ReadonlySet<ResourceKey>
   readonly records: readonly ResourceRecord[]
@@ -90,7 +90,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   let uid: string | undefined
   /** Undefined: something changed since that may divide the objects in another way. */
   let divided: Partition | undefined
-  /** Keys of objects that say something else since, and stay where they are. */
+  /** Keys of objects that have changed without changing their shard. */
   const renewed = new Set<ResourceKey>()
   /** The replica must be told that the shards may have changed. */
   let redivided = false
@@ -136,7 +136,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     changed()
   }
 
-  /** As the watch has it now; between two divisions its status may have become another. */
+  /** Returns the watched version; its status may be newer than the last division. */
   const latest = (one: DeclaredObject): DeclaredObject => {
     const key = keyInInformer(one.object)
     const now = informers
@@ -146,17 +146,17 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     return now === undefined || now === one.object ? one : (declaredObject(one.served, now, home) ?? one)
   }
 
-  /** True: an object of it says something else than before. */
+  /** Reports whether an object of the shard has changed. */
   const refresh = (one: FollowedShard): boolean => {
     const { shards, common } = current()
     const now = shards.find(({ atoms }) => atoms.join('\n') === one.atoms)
-    // Its connections belong elsewhere now: it stays as it was until it is stopped.
+    // Its connections moved to another shard: keep its state until it is stopped.
     if (now === undefined || (now === one.shard && common === one.allCommon)) return false
     const before = one.stamps
     one.shard = now
     one.allCommon = common
     one.objects = now.objects
-    // By key: after a change the division holds one version of an object here and another there.
+    // Compare by key: during a change, the division may hold two versions of an object.
     const own = new Set(now.objects.map(({ key }) => key))
     one.common = common.filter(({ key }) => !own.has(key))
     one.stamps = new Map([...one.objects, ...one.common].map((object) => [object.key, stampOf(object)]))
@@ -171,8 +171,8 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   }
 
   /**
-   * Each kind was listed. One that left the cluster holds up nothing: what there was of it stays declared, as no object of
-   * it was deleted. Until a discovery leaves it out too, it may only be away for a moment.
+   * Reports whether all kinds are listed. A kind that is no longer served does not block: its objects stay declared,
+   * because none was deleted. Until a discovery leaves it out too, it may only be away briefly.
    */
   const isComplete = (): boolean =>
     discovered &&
@@ -223,7 +223,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : undefined
   }
 
-  /** Who this cluster is: the same for every replica, and for as long as the cluster lives. */
+  /** Derives the estate's identity from the cluster: equal for all replicas, for the life of the cluster. */
   const estate = async (all: readonly DeclaredObject[]): Promise<readonly Foreign[]> => {
     if (all.some(({ served }) => served.kind.kind === 'Estate')) return []
     if (uid === undefined) {
@@ -313,12 +313,12 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
 
 interface FollowedShard {
   readonly atoms: string
-  /** As it was when it was last looked at. */
+  /** State at the last look. */
   shard?: Shard
   allCommon?: readonly DeclaredObject[]
   objects: readonly DeclaredObject[]
   common: readonly DeclaredObject[]
-  /** What each object said, by key. */
+  /** The content stamp of each object, by key. */
   stamps: ReadonlyMap<ResourceKey, string>
   readonly onChange: () => void
 }

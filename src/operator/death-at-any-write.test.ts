@@ -13,12 +13,12 @@ const SPEC = {
   },
 }
 
-/** Of each sort: so many points of death, spread over everything that is written. */
+/** Points of death per sort, spread over all writes. */
 const LIVES = 8
 
 interface Mortal {
   readonly operator: RunningOperator
-  /** From now on its writes are counted, except Leases, which it renews all the time. */
+  /** Counts its writes from now on, except those of Leases, which it renews all the time. */
   arm(): void
   writes(): number
 }
@@ -65,14 +65,14 @@ async function within(ground: Ground, ms: number, holds: () => Promise<boolean>)
   for (let left = ms; left > 0 && !(await holds()); left -= 2_000) await ground.pass(2_000)
 }
 
-/** One that runs takes a minute to shut down before it is deleted. */
+/** A running machine takes a minute to shut down before it is deleted. */
 const apply = (ground: Ground, started: boolean) =>
   ground.call('POST', VMS, {
     metadata: { name: 'fresh' },
     spec: { ...SPEC, forProvider: { ...SPEC.forProvider, started } },
   })
 
-/** One life: made for the object, or deleted with it. Answers how often it wrote. */
+/** Runs one life: creating the object, or deleting it. Returns the number of writes. */
 async function live(what: 'made' | 'deleted', point: number, when: 'before' | 'after'): Promise<number> {
   const hint = `${what}, dead ${when} write ${point}`
   const ground = await createGround()

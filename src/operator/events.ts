@@ -4,7 +4,7 @@ import { maskEvent } from '../model/masked/masked-event.ts'
 import type { NewEvent } from '../model/record.ts'
 import type { DeclaredObject } from './objects.ts'
 
-/** An Event of Kubernetes about an object. The same thing said again has the same name, so that it is counted. Pure. */
+/** Returns a Kubernetes Event about an object. A repeated message has the same name, so that it is counted. Pure. */
 export function eventFor({ served, object }: DeclaredObject, told: NewEvent, from: string): Foreign {
   const event = maskEvent(told)
   const name = objectName(object) ?? ''

@@ -81,7 +81,7 @@ test('[F-07] watches that are lost in the middle of an apply, and whose place th
   await ground.pass(120_000)
   assert.ok(refused > 1, `${refused} watches were refused`)
   await isWhole(ground)
-  // Without any watch, lists alone tell of what changes.
+  // Without watches, only lists report changes.
   await ground.call('PATCH', `${VMS}/fresh`, { spec: { forProvider: { onBoot: false } } })
   await ground.pass(120_000)
   assert.equal(guests(ground)[0]?.config.get('onboot'), '0')
@@ -108,7 +108,7 @@ for (const [first, second] of [
     await next.stop()
   })
 
-// Where Leases are written still, as when a quota counts large objects, only the store keeps croft from going on.
+// If Leases can still be written, as under a quota for large objects, only the store stops croft.
 for (const [what, refuses] of [
   ['everything', () => true],
   ['what croft remembers', (path: string) => path.includes('/configmaps')],
@@ -188,7 +188,7 @@ for (const [first, second] of [
     await next.stop()
   })
 
-/** Has the one fault that was to come happened? */
+/** Reports whether the single fault has happened. */
 function struck({ datacentre }: Ground): boolean {
   return datacentre.faults.list().length === 0
 }

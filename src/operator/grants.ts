@@ -8,7 +8,7 @@ import type { Grant } from '../model/grant.ts'
 import { readDocuments } from '../source/manifest.ts'
 import { fieldProblemAt } from '../source/yaml/problem-at.ts'
 
-/** What the objects of each namespace may name. The operator's own is not among them: it may do everything. */
+/** Grants by namespace. The operator's own is unlimited, so it is not listed. */
 export type NamespaceGrants = ReadonlyMap<string, Grant>
 
 const schema = z.strictObject({
@@ -58,7 +58,7 @@ function overlaps(grants: readonly Grant[]): readonly FieldProblem[] {
   )
 }
 
-/** Is there a name that both entries list? */
+/** Reports whether some name matches both entries. */
 function meet(one: string, other: string): boolean {
   const [a, b] = [one, other].map((entry) => ({ open: entry.endsWith('*'), text: entry.replace(/\*$/, '') }))
   if (a === undefined || b === undefined) return false

@@ -1,7 +1,7 @@
 import type { Intention, ResourceRecord } from '../model/record.ts'
 import { StaleEpoch, type Store } from '../store/port.ts'
 
-/** One of the stores that are used as one. */
+/** One of several stores used together. */
 export interface JoinedPart {
   /** The connection or cluster whose records and intentions lie in it. */
   readonly name: string
@@ -74,7 +74,7 @@ export function joinStores(parts: readonly [JoinedPart, ...JoinedPart[]]): Store
         byPlace.set(place, [...(byPlace.get(place) ?? []), record])
       }
       for (const [place, own] of byPlace) await storeAt(place).putRecords(epochOf(mine, place), own)
-      // A thing that changed its connection has its record there alone.
+      // A resource that moved to another connection has its record only there.
       for (const [place, store] of stores.entries()) {
         const elsewhere = new Set(
           records.filter((record) => !byPlace.get(place)?.includes(record)).map(({ key }) => key),

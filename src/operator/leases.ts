@@ -8,11 +8,11 @@ import type { Wire } from '../lib/wire.ts'
 import { GATE, gateIn, isOpen } from './move/gate.ts'
 
 /**
- * Who lives and who holds what. A replica has one Lease that it renews; the Lease of a shard says which replica has it, and
- * counts its epochs. A shard is free when its holder does not live: so what nothing happens to costs no write.
+ * Replicas and their shards. A replica renews one Lease; the Lease of a shard names its holder and counts its epochs. A
+ * shard is free if its holder is dead, so an idle shard costs no writes.
  */
 export interface Leases {
-  /** Of this process: a pod that starts again is another. */
+  /** Identity of this process: a restarted pod gets a new one. */
   readonly identity: string
   run(signal: AbortSignal): Promise<void>
   synced(): boolean
@@ -126,7 +126,7 @@ export function createLeases(options: LeasesOptions): Leases {
 
   const time = () => new Date(clock.now()).toISOString().replace('Z', '000Z')
 
-  /** What the server has, where our own copy may be old. */
+  /** Reads the Lease from the server, because the watched copy may be stale. */
   const fresh = async (atom: string, signal: AbortSignal): Promise<Foreign | 'none' | undefined> => {
     const got = await client.get(`${collection}/${segment(shardLease(atom))}`, signal)
     if (got.is === 'answer') return got.value
@@ -221,7 +221,7 @@ function holderIn(lease: Foreign): string | undefined {
   return typeof holder === 'string' && holder !== '' ? holder : undefined
 }
 
-/** Not renewed for its whole duration while we looked. Clocks of other computers have no say. */
+/** Reports whether a Lease was not renewed for its whole duration, by our own clock alone. */
 export function isOver(lease: Foreign, unchangedMs: number): boolean {
   if (holderIn(lease) === undefined) return true
   const seconds = Number(at(lease, 'spec', 'leaseDurationSeconds') ?? SECONDS)

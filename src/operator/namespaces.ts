@@ -6,15 +6,15 @@ import { assemble, type FileOutcome } from '../source/assemble.ts'
 import type { Revision } from '../source/git/revision.ts'
 import type { NamespaceGrants } from './grants.ts'
 
-/** One object after judging, with the namespace that it stands in where that is not the operator's own. */
+/** One judged object, with its namespace if that is not the operator's. */
 export interface NamespacedOutcome {
   readonly outcome: FileOutcome
   readonly namespace: string | undefined
 }
 
 /**
- * What the objects of all namespaces declare together: each namespace is a source that is held to its grant, the operator's own is held to
- * none. What is refused is left alone, and so is everything under a namespace that has no grant: nothing of it is gone. Pure.
+ * Reads the objects of all namespaces: each is a source with its grant, the operator's own one without. Refused
+ * objects, and all objects of a namespace without a grant, are left alone: they do not count as removed. Pure.
  */
 export function readNamespaces(
   outcomes: readonly NamespacedOutcome[],
@@ -37,7 +37,7 @@ export function readNamespaces(
   if (grants.size === 0) return { ...own, unreadable: together(own.unreadable, ungranted), unreadableOf }
   const parts = [...grants].map(([namespace, grant]) => ({ source: namespace, grant, revision: read(namespace) }))
   const merged = mergeRevisions([{ source: home, revision: own }, ...parts])
-  // There is one estate, and the operator's own namespace says which.
+  // There is one estate, which the operator's own namespace declares.
   const estates = own.declarations.filter(({ kind }) => kind === 'Estate')
   const uid = (estates[0]?.spec as { readonly uid?: string } | undefined)?.uid
   const declared = new Set(merged.declarations.map(({ key }) => key))

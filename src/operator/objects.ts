@@ -50,7 +50,7 @@ export function namespaceIn(object: Foreign, home: string): string | undefined {
   return namespace === home ? undefined : namespace
 }
 
-/** What was asked of an object stays known for as long as it is the same: it is asked after every change of any other. */
+/** Cached by object, because they are read after every change of any other one. */
 const stamps = new WeakMap<Foreign, string>()
 
 /** Differs when the object declares something else; not when only its status does. */
@@ -70,7 +70,7 @@ export function isManagedByProvider({ apiVersion }: ServedKind): boolean {
   return apiVersion.includes('crossplane.io/') && !/^(?:proxmoxbpg\.(?:m\.)?)?crossplane\.io\//.test(apiVersion)
 }
 
-/** What a person declares in it, as a document of a file: without what the server and controllers write. */
+/** Returns the object as a manifest: without the fields of the server and controllers. */
 export function manifestOf({ served, object }: DeclaredObject, home: string): Foreign {
   const annotations = Object.fromEntries(annotationsOf(object))
   const namespace = namespaceIn(object, home)
@@ -84,7 +84,7 @@ export function manifestOf({ served, object }: DeclaredObject, home: string): Fo
       ...(labelsOf(object).size === 0 ? {} : { labels: Object.fromEntries(labelsOf(object)) }),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
-    // There an external name says nothing about deletion, because every object has one.
+    // On provider kinds, an external name does not imply a deletion policy, because all objects have one.
     spec:
       isManagedByProvider(served) && spec.deletionPolicy === undefined ? { ...spec, deletionPolicy: 'Delete' } : spec,
   }

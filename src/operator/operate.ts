@@ -27,7 +27,7 @@ export interface OperateOptions {
   readonly home: string
   /** Other namespaces that it reads, and what their objects may name. */
   readonly grants?: NamespaceGrants
-  /** Of this replica. */
+  /** Name of this replica. */
   readonly name: string
   readonly wait: Wait
   openStore(place: { readonly name: string; readonly epoch: number }): Store | Promise<Store>
@@ -53,7 +53,7 @@ export interface Operation {
 /** Shards that come to rest within this time of each other do so together. */
 const CALM_MS = 5_000
 
-/** One replica of the operator: the objects of a cluster, its share of their shards, and an engine for each of these. */
+/** Runs one replica of the operator: the objects of a cluster, its share of their shards, and an engine for each. */
 export function createOperation(options: OperateOptions): Operation {
   const { client, clock, home, warn } = options
   const source = createClusterSource({ ...options, onChange: () => replica.wake() })
@@ -63,7 +63,7 @@ export function createOperation(options: OperateOptions): Operation {
     [...parts].reduce((sum, part) => sum + (part === own ? 0 : part.count()), 0)
 
   let rested = 0
-  /** Shards come to rest one after the other: it is said once, after the last of them. */
+  /** Shards finish one after the other: report it once, after the last. */
   const calm = (after: Calm): void => {
     // To collect the heap of a replica costs as much as many of its looks.
     if (after === 'looks') return

@@ -31,11 +31,11 @@ export interface OperatorOptions {
     mayWrite(): boolean
   }
   resolveSecret(reference: SecretReference): Promise<Secret>
-  /** How many objects of other shards this replica works on. */
+  /** Returns the number of objects in this replica's other shards. */
   otherResources(): number
   /** When in a rest it looks: from 0 to 1, another for each shard. */
   readonly phase: number
-  /** Its work is over for now, or it looked and found none. */
+  /** Called when there is no more work, or after a look without changes. */
   onCalm?(after: Calm): void
 }
 
@@ -46,7 +46,7 @@ const POLL_MS = 60_000
 const WRITES_AT_ONCE = 8
 const EVENTS_PER_PASS = 100
 
-/** One pass that has ended, with what it was about. */
+/** One finished pass, with its input. */
 interface Passed {
   readonly estate: Estate
   readonly report: PassReport
@@ -93,10 +93,10 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
       const objects = source.objects()
       // An edit of the status by hand also changes the object.
       if (report.unchanged === true && sameObjects(told, objects)) return report
-      // The report has only what was planned; of what vanished the store alone knows.
+      // The report has only planned resources; vanished ones are only in the store.
       records = await store.records()
       told = (await writeBack(passed)) ? objects : []
-      // What may leave only now is another revision; what has left already waits for what it left behind.
+      // A newly removable object makes a new revision; removed ones already wait for their dependents.
       if (first && source.objects().some(({ deleting, key }) => deleting && !read.leaving.has(key)))
         controller.poke(NAME)
       return report
@@ -170,7 +170,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
   return controller
 }
 
-/** What a namespace may not declare is reported as its own, with the name of the namespace before it. */
+/** Removes the namespace in front of a key: an undeclarable object is reported on the object itself. */
 function keyOfProblem(object: string | undefined): ResourceKey | undefined {
   return object?.replace(/^[a-z0-9-]+:/, '')
 }
@@ -179,7 +179,7 @@ function sameObjects(before: readonly DeclaredObject[], now: readonly DeclaredOb
   return before.length === now.length && now.every(({ object }, at) => object === before[at]?.object)
 }
 
-/** Is nothing left of it that croft keeps? What was left to itself on purpose is no longer kept. */
+/** Reports whether croft keeps nothing of the object any more. Orphaned resources do not count. */
 function isOver(key: ResourceKey, { plan }: PassReport, records: readonly ResourceRecord[]): boolean {
   const open = plan.entries.some(
     (entry) => ownerOf(entry.key) === key && entry.action.do !== 'nothing' && entry.action.do !== 'forget',

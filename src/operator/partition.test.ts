@@ -124,7 +124,7 @@ test('what names no connection is with the only one that carries machines, a clu
     'Cluster/other: Addon/hello Cluster/other',
     'rest: ',
   ])
-  // With two, croft cannot know which one is meant, and says so on the object.
+  // With two of them, the reference is ambiguous, which croft reports on the object.
   assert.deepEqual(shown([...all, object(CROFT, 'Proxmox', 'east')]), [
     'Cluster/home: Cluster/home',
     'Cluster/other: Addon/hello Cluster/other',

@@ -5,7 +5,7 @@ import { type DeclaredObject, isManagedByProvider } from './objects.ts'
 
 /** Objects that one replica works on at a time, because they belong to the same connections and clusters. */
 export interface Shard {
-  /** Its connections and clusters, sorted: a Lease and a store for each. The first names the shard. */
+  /** Sorted connections and clusters: a Lease and a store for each. The first names the shard. */
   readonly atoms: readonly string[]
   readonly objects: readonly DeclaredObject[]
 }
@@ -26,7 +26,7 @@ const ATOMS: ReadonlySet<string> = new Set([
   'Cluster',
   ...HYPERVISORS.map(({ kind }) => kind),
 ])
-/** Facts about the whole estate: they name things of many connections and tie none of them together. */
+/** Facts about the whole estate: they refer to many connections without joining them. */
 const COMMON: ReadonlySet<string> = new Set(['Estate', 'Approval'])
 
 /**
@@ -45,13 +45,13 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
     append(byName, name, key)
     if (served.kind.kind.endsWith('ProviderConfig')) append(configs, name, key)
   }
-  /** By key; also those that are named and not there. */
+  /** By key; includes referenced but missing ones. */
   const atoms = new Set(divided.filter(({ served }) => ATOMS.has(served.kind.kind)).map(({ key }) => key))
   const keys = new Set(divided.map(({ key }) => key))
   for (const one of divided) {
     const ofProvider = isManagedByProvider(one.served)
     if (one.namespace !== undefined) {
-      // What a namespace may have is counted over all that it declares.
+      // A namespace's quota counts all of its declarations.
       sets.join(one.key, `namespace ${one.namespace}`)
       // A name is claimed in all namespaces.
       const name = objectName(one.object) ?? ''
@@ -86,7 +86,7 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
   return { shards: [...shards, rest], common }
 }
 
-/** May one object take the place of the other without a look at all the rest? They name the same, and are of the same sort. Pure. */
+/** Reports whether one object can replace the other without a new division: equal references, same kind. Pure. */
 export function sameTies(before: DeclaredObject, after: DeclaredObject): boolean {
   if (before.served !== after.served || before.key !== after.key || before.namespace !== after.namespace) return false
   if (makesMachines(before) !== makesMachines(after)) return false
@@ -95,7 +95,7 @@ export function sameTies(before: DeclaredObject, after: DeclaredObject): boolean
   return dependenciesIn(before).join('\n') === dependenciesIn(after).join('\n')
 }
 
-/** The same division with objects of the same ties in it; what has none of them stays as it is, to the identity. Pure. */
+/** Returns the division with renewed objects of equal references; unchanged parts keep their identity. Pure. */
 export function withRenewed({ shards, common }: Partition, renew: (one: DeclaredObject) => DeclaredObject): Partition {
   const renewedIn = (objects: readonly DeclaredObject[]): readonly DeclaredObject[] => {
     const now = objects.map(renew)
@@ -118,7 +118,7 @@ function makesMachines({ served, object }: DeclaredObject): boolean {
   return served.kind.kind === 'Cluster' && at(object, 'spec', 'type') !== 'existing'
 }
 
-/** What kinds of the provider say in an annotation; in croft's own the names stand in the spec. */
+/** Returns dependencies: provider kinds have them in an annotation, croft's own in the spec. */
 function dependenciesIn({ object }: DeclaredObject): readonly string[] {
   const said = annotationsOf(object).get(DEPENDS_ON)
   return said === undefined ? [] : said.split(',').map((key) => key.trim())
@@ -150,7 +150,7 @@ function collect(value: unknown, names: Set<string>): void {
   } else if (Array.isArray(value)) for (const one of value) collect(one, names)
   else if (isRecord(value))
     for (const [name, one] of Object.entries(value)) {
-      // Objects of croft's kinds stand in no Secret, and a namespace is the name of none of them.
+      // References to Secrets and namespaces do not name objects of croft.
       if (name === 'namespace' || name === 'secretRef') continue
       names.add(name)
       collect(one, names)

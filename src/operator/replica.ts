@@ -22,7 +22,7 @@ export interface ReplicaOptions {
   openStore(atom: string, epoch: number): Promise<Store>
   /** Works on a shard until the signal. */
   work(shard: Shard, held: readonly Held[], signal: AbortSignal): Promise<void>
-  /** What people may want to know of the replica itself. */
+  /** Reports something about the replica itself. */
   note(message: string): void
   warn(message: string): void
 }
@@ -57,19 +57,19 @@ const LOOK_MS = 1_000
 const RENEWAL_MS = 4_000
 /** Replicas that start together see each other before one takes everything. */
 const ARRIVE_MS = 2_000
-/** So long the same replicas live before shards move from one to another that has less. */
+/** How long the set of replicas must be stable before shards move to one with fewer. */
 const CALM_MS = 20_000
 const TAKEN_AT_ONCE = 8
 const AGAIN_MS = 10_000
 /** A store that a move is about to open. */
 const MOVING_MS = 2_000
 
-/** One of several replicas: says that it lives, takes the shards that it is assigned, and gives back what it is not. */
+/** Runs one of several replicas: renews its Lease, takes its assigned shards, and gives back others. */
 export function createReplica(options: ReplicaOptions): Replica {
   const { clock, warn } = options
   const leases = createLeases({ ...options, onChange: () => wake() })
   const works = new Map<string, Work>()
-  /** Not before then, after a failure. */
+  /** Earliest next attempt after a failure. */
   const notBefore = new Map<string, number>()
   /** The epoch of a store whose Lease was deleted: the next one must be greater. */
   const floors = new Map<string, number>()
@@ -164,7 +164,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   const rest = async (ms: number, signal: AbortSignal): Promise<void> => {
     if (woken) {
       woken = false
-      // What changes all the time is looked at a few times a second.
+      // Wait a little, so that constant changes cause few looks per second.
       return clock.sleep(LOOK_MS / 5, signal)
     }
     const over = new AbortController()

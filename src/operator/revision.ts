@@ -19,7 +19,7 @@ export interface ClusterState {
   readonly along: ReadonlyMap<ResourceKey, string>
   /** Some kind could not be listed. */
   readonly incomplete: boolean
-  /** What the store remembers, and the keys that the last finished pass was about. */
+  /** The stored records, and the keys of the last finished pass. */
   readonly records: readonly ResourceRecord[]
   readonly passed: ReadonlySet<ResourceKey>
 }
@@ -34,7 +34,7 @@ export interface ClusterRevision {
   readonly kept: ReadonlyMap<ResourceKey, string>
   /** Missing without having been deleted. */
   readonly vanished: readonly ResourceKey[]
-  /** Where a person wants nothing to be written. */
+  /** Keys that are paused. */
   readonly paused: ReadonlySet<ResourceKey>
 }
 
@@ -67,7 +67,7 @@ export function createReader(
   }
 }
 
-/** Nothing came, went or says something else. What the store remembers counts only for what is being deleted. */
+/** Reports whether no object came, went or changed. Records count only for objects being deleted. */
 function declaresTheSame(before: ClusterState, now: ClusterState): boolean {
   return (
     before.incomplete === now.incomplete &&
@@ -84,7 +84,7 @@ function revisionOf(
   judge: (object: DeclaredObject) => JudgedFile,
 ): ClusterRevision {
   const leaving = new Set<ResourceKey>()
-  /** What nothing is written for yet, and until when. */
+  /** Objects without writes so far, and the reason. */
   const still = new Map<ResourceKey, string>()
   const kept = new Map<ResourceKey, string>()
   const outcomes: NamespacedOutcome[] = state.derived.map((manifest) => ({
@@ -118,11 +118,11 @@ function revisionOf(
   const id = idOf([
     declarations.map(({ key, generation, policy }) => [key, generation, policy]),
     unreadable,
-    // What is refused for another reason says so.
+    // Objects refused for another reason have their own message.
     read.problems.map(({ object, message }) => [object, message]),
     [...leaving],
     [...kept],
-    // Once everything can be read again, that is new, although no object says anything else.
+    // Becoming readable again is a change too, even if no object has changed.
     ...(read.incomplete ? ['incomplete'] : []),
   ])
   const paused = new Set(read.declarations.filter(({ policy }) => policy.paused).map(({ key }) => key))
@@ -134,8 +134,8 @@ function isAs(object: DeclaredObject, before: DeclaredObject | undefined): boole
 }
 
 /**
- * An object that is being deleted counts as gone once the store knows what should become of the thing: until then it is
- * declared and nothing is written, so that a policy that was changed just before is not overlooked.
+ * Reports whether a deleted object counts as removed: only once its policy is in the store. Until then it is declared
+ * and nothing is written, so that a policy changed just before is not missed.
  */
 function mayLeave(policy: Policy | undefined, own: readonly ResourceRecord[], passed: boolean): boolean {
   if (policy?.paused === true) return false
@@ -146,7 +146,7 @@ function mayLeave(policy: Policy | undefined, own: readonly ResourceRecord[], pa
   )
 }
 
-/** Nothing is made for an object that could go without croft being asked. */
+/** Reports whether the object has our finalizer: without it, it could vanish unnoticed. */
 function isHeld({ object, served }: DeclaredObject): boolean {
   return finalizersOf(object).includes(finalizerFor(served))
 }
@@ -158,8 +158,8 @@ function policyFor(policy: Policy, until: string | undefined): Policy {
 }
 
 /**
- * An object has no lines that a problem could point at: its fields say where. So no text is kept for it, nor ever parsed. Nor has
- * it a place for warnings; a machine of the provider has a dozen, one for each field that only the provider knows.
+ * Judges an object without keeping its text: problems name fields, because an object has no lines. Warnings are
+ * dropped; a machine of the provider has a dozen, one for each field that only the provider knows.
  */
 function outcomeOf(manifest: Foreign, file: string): JudgedFile {
   const judged = judgeDocument({ document: { text: '', line: 1 }, value: plainTree(manifest), findings: [] })
@@ -174,7 +174,7 @@ function policyIn({ judged: [first] }: JudgedFile): Policy | undefined {
   return first?.outcome === 'declared' ? first.policy : undefined
 }
 
-/** As the readers of files give it: maps without a prototype. */
+/** Copies a value like the file readers: maps without a prototype. */
 function plainTree(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainTree)
   if (typeof value !== 'object' || value === null) return value

@@ -12,7 +12,7 @@ export interface ServedKind {
   readonly namespaced: boolean
 }
 
-/** Which of croft's kinds the cluster serves now, in every version that croft reads. */
+/** Returns croft's kinds that the cluster serves now, in every version that croft reads. */
 export async function servedKinds(
   client: KubernetesClient,
   signal: AbortSignal,
@@ -34,7 +34,7 @@ export async function servedKinds(
   return { is: 'answer', value: served }
 }
 
-/** Of each group the version that the server prefers, where croft reads it; else the first that it reads. */
+/** Returns each group's version: the server's preferred one if croft reads it, else the first that it reads. */
 function groupVersions(list: Foreign): readonly string[] {
   return recordsOf(list.groups).flatMap((group) => {
     const preferred = nameOf(at(group, 'preferredVersion', 'groupVersion'))
@@ -67,7 +67,7 @@ export async function takenAlong(
   return going ? `the namespace ${namespace} is being deleted` : undefined
 }
 
-/** Where the objects of a kind are read: of a namespaced one those of this namespace. */
+/** Returns the path of a kind's collection: for a namespaced one that of this namespace. */
 export function collectionOf({ apiVersion, plural, namespaced }: ServedKind, namespace: string): string {
   return `/apis/${apiVersion}/${namespaced ? `namespaces/${segment(namespace)}/` : ''}${plural}`
 }

@@ -6,15 +6,15 @@ import { maskMessage } from '../model/masked/secret-text.ts'
 import type { Condition, ResourceRecord } from '../model/record.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf, isManagedByProvider } from './objects.ts'
 
-/** What croft knows about one object. */
+/** Croft's knowledge of one object. */
 export interface KnownOfObject {
   /** The object as the pass read it: what is known is about this generation of it. Absent: no pass was about this object. */
   readonly judged?: Foreign | undefined
-  /** Of the thing itself and of its parts. */
+  /** Records of the resource and of its parts. */
   readonly records: readonly ResourceRecord[]
   readonly problems: readonly Problem[]
   readonly paused: boolean
-  /** Why it is held although it is being deleted. */
+  /** Why it is kept although it is being deleted. */
   readonly kept: string | undefined
   /** A pass has been made with it. */
   readonly passed: boolean
@@ -31,7 +31,7 @@ export function statusPatch(declared: DeclaredObject, known: KnownOfObject, nowM
   // An object that was deleted and made again under its name is another one.
   if (known.judged === undefined || now?.uid !== judged?.uid) return undefined
   const crossplane = isManagedByProvider(declared.served)
-  // There, a status has no place for the generation: nothing is said of one that the pass did not read.
+  // A Crossplane status has no observed generation: write none for a generation that the pass did not read.
   if (crossplane && now?.generation !== judged?.generation) return undefined
   const wanted = shownConditions(declared, known)
   if (wanted.length === 0) return undefined
@@ -47,10 +47,7 @@ export function statusPatch(declared: DeclaredObject, known: KnownOfObject, nowM
 
 const NO_FACTS = { state: null, externalId: null, host: null, addresses: null, facts: null }
 
-/**
- * What expressions may ask of a thing, where it is new; null takes away what is no longer known. A declaration that is
- * several things has none.
- */
+/** Returns changed fields for expressions; null removes unknown ones. A declaration with several resources has none. */
 function factsShown({ object }: DeclaredObject, { records }: KnownOfObject): Foreign {
   const [record] = records
   if (record === undefined || records.length > 1) return {}
@@ -70,8 +67,8 @@ function factsShown({ object }: DeclaredObject, { records }: KnownOfObject): For
 }
 
 /**
- * The conditions of an object with these in their place; since when one holds stays as long as its status does. More people
- * read a status than may read a Secret: what systems and programs said goes into it masked. Pure.
+ * Returns an object's conditions with these replaced; a condition keeps its time while its status stays. More people
+ * can read a status than a Secret, so foreign messages are masked. Pure.
  */
 export function withConditions(
   object: Foreign,

@@ -9,7 +9,7 @@ import { type KnownOfObject, metadataPatch, statusPatch } from './status.ts'
 export interface WriteBack {
   readonly client: KubernetesClient
   readonly home: string
-  /** Who says it, in Events. */
+  /** The reporter in Events. */
   readonly name: string
   readonly nowMs: number
   /** Takes what the server answered. */

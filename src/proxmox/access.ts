@@ -15,7 +15,7 @@ import {
   usual,
 } from './fields.ts'
 
-/** Who may do what: pools, users, groups, roles, access control, realms, API tokens. */
+/** Access: pools, users, groups, roles, permissions, realms, API tokens. */
 const DIRECTORIES = ['ad', 'ldap']
 
 export const ACCESS: readonly Definition[] = [

@@ -2,7 +2,7 @@ import type { Definition } from '../model/rest.ts'
 import { choice, flag, lines, list, named, number, ofType, properties, prose, secret, text, usual } from './fields.ts'
 import { bandwidth } from './storage.ts'
 
-/** What holds for the whole cluster: options, metric servers, ACME. */
+/** Settings of the whole cluster: options, metric servers, ACME. */
 export const CLUSTER: readonly Definition[] = [
   {
     name: 'cluster-options',

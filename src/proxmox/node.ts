@@ -12,7 +12,7 @@ const domain = properties('A name for the certificate.', {
   },
 })
 
-/** What a host has for itself: names, time, packages, certificate. */
+/** Settings of a host: names, time, packages, certificate. */
 export const NODE: readonly Definition[] = [
   {
     name: 'dns',

@@ -17,7 +17,7 @@ import {
 
 const keep = (what: string) => number(`How many ${what} are kept.`, { min: 0, max: 10_000 })
 
-/** Which backups stay. */
+/** The backups to keep. */
 export const retention = properties('Which backups are kept.', {
   api: 'prune-backups',
   parts: named('-', {
@@ -45,7 +45,7 @@ export const bandwidth = properties('Limits in KiB per second.', {
 /** Types that keep files in a folder. */
 const FOLDERS = ['dir', 'btrfs', 'nfs', 'cifs', 'cephfs']
 
-/** Where data lies and how it is saved: storage entries, backup jobs, replication, ZFS pools. */
+/** Data and backups: storage entries, backup jobs, replication, ZFS pools. */
 export const STORAGE: readonly Definition[] = [
   {
     name: 'storage',

@@ -1,4 +1,4 @@
-/** What the marks of a wrapped program say about how it went. */
+/** The start and the end of a wrapped program, by its marks. */
 export type Marks =
   | { readonly began: false; readonly stderr: string }
   /** `pid`: of the shell that started it, there. */

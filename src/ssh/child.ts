@@ -14,9 +14,9 @@ export interface ChildOptions {
 }
 
 export interface Ended {
-  /** Why we ended it; undefined when it ended by itself. */
+  /** Why we ended it; undefined if it ended by itself. */
   readonly cut?: 'timeout' | 'aborted' | 'too-large'
-  /** It could not be started at all: `ENOENT`. */
+  /** It could not be started: `ENOENT`. */
   readonly unstarted?: string
   readonly code: number
   readonly stdout: Buffer
@@ -82,7 +82,7 @@ function kill(child: ReturnType<typeof spawn>, group: boolean): void {
       spawnSync('pkill', ['-KILL', '-s', String(child.pid)], { stdio: 'ignore' })
     } else child.kill('SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
   // Processes it left running may hold the pipes open: stop reading them.
   child.stdout?.destroy()

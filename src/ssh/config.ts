@@ -5,19 +5,19 @@ import { ShellFailure } from '../lib/shell.ts'
 import type { SshTarget } from '../model/secret.ts'
 import { plainText } from './answer.ts'
 
-/** One computer on the way, under a name that only our own files know. */
+/** One computer on the route, under an alias of our own configuration. */
 export interface Hop {
   readonly alias: string
   readonly target: SshTarget
 }
 
-/** Where a hop's private key is: a file, or the socket of an agent. */
+/** The source of a hop's private key: a file, or the socket of an agent. */
 export interface HopKey {
   readonly file?: string
   readonly agent?: string
 }
 
-/** The way to a computer, the nearest hop first. Throws a ShellFailure for what must not stand in a configuration. */
+/** Returns the route to a computer, nearest hop first. Throws a ShellFailure for text unfit for a configuration. */
 export function hopsOf(target: SshTarget): readonly Hop[] {
   const way: SshTarget[] = []
   for (let at: SshTarget | undefined = target; at !== undefined; at = at.jump) way.unshift(mustBeSound(at))
@@ -27,7 +27,7 @@ export function hopsOf(target: SshTarget): readonly Hop[] {
 
 const HOST_KEY = /^(?:ssh-|ecdsa-|sk-)[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3}(?: .*)?$/
 
-/** The schema has looked at these already. They are looked at again where they become lines that ssh obeys. */
+/** Checks again what the schema has checked, because these values become lines that ssh obeys. */
 function mustBeSound(target: SshTarget): SshTarget {
   const wrong = (what: string) =>
     new ShellFailure('no', 'bad-target', `${what} of ${plainText(target.name)} is not one`)
@@ -54,8 +54,8 @@ export interface ConfigFiles {
 }
 
 /**
- * Everything that ssh is told. Neither the person's nor the system's configuration is read: what is trusted and what is
- * forwarded stands here and nowhere else.
+ * Returns ssh's whole configuration. The user's and the system's are not read: only this text decides what is trusted
+ * and forwarded.
  */
 export function masterConfig(hops: readonly Hop[], keys: readonly HopKey[], files: ConfigFiles): string {
   const lines: string[] = []

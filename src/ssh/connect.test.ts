@@ -166,7 +166,7 @@ test('[S-50] a host whose key changes under a run is refused from then on, thoug
       } else assert.equal(tries, 0, failure.message)
     }
     assert.ok(!existsSync(ran), 'nothing runs on the other host')
-    // Its own key again: it goes on.
+    // With the right key again, it continues.
     to = real.port
     assert.equal((await shell.run(['echo', 'two'])).stdout, 'two\n')
   } finally {

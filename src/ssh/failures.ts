@@ -2,7 +2,7 @@ import { ShellFailure } from '../lib/shell.ts'
 import { plainText } from './answer.ts'
 import { type Hop, keyFingerprint } from './config.ts'
 
-/** What ssh said about a connection that did not come about, in our words. Nothing has run. */
+/** Translates ssh's error on a failed connection. No program has run. */
 export function connectFailure(hops: readonly Hop[], stderr: string): ShellFailure {
   const last = hops.at(-1)
   const name = last?.target.name ?? 'the host'

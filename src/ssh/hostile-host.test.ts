@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { plainText } from './answer.ts'
 import { type ChildOptions, runChild } from './child.ts'
 
-/* A host may say anything, for as long as it likes: the program that speaks to it passes it all on to us. */
+/* A host may send anything for any time: the program that connects to it passes it all on to us. */
 
 const OPTIONS: ChildOptions = {
   env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },

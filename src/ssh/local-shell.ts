@@ -24,7 +24,7 @@ export function openLocalShell(options: LocalOptions): Shell {
           throw new ShellFailure('no', 'bad-argument', 'a word with a NUL character cannot be given to a program')
         return argv
       },
-      // What the person has in the environment is not for the programs: secrets are found there.
+      // Does not pass on the user's environment, which may hold secrets.
       env: { PATH: SYSTEM_PATH, HOME: env.HOME ?? '/', LC_ALL: 'C' },
       group: true,
       failure: ({ stderr, unstarted }) =>

@@ -17,7 +17,7 @@ export interface MasterOptions {
   resolveSecret(reference: SecretReference): Promise<Secret>
 }
 
-/** One open connection that many programs share. */
+/** One open connection, shared by many programs. */
 export interface Master {
   /** The words before the line that is to run. */
   readonly channel: readonly string[]
@@ -26,10 +26,10 @@ export interface Master {
   close(): Promise<void>
 }
 
-/** What the other side runs for as long as the connection is wanted. It ends when our end of the pipe does. */
+/** The remote program that holds the connection. It ends with our end of the pipe. */
 const HOLD = "exec sh -c 'echo croft-up; exec cat >/dev/null'"
 
-/** Connects, and says who is there only after the pinned key has proved it. Rejects with a ShellFailure. */
+/** Connects, and reports success only after the pinned key is proved. Rejects with a ShellFailure. */
 export async function openMaster(target: SshTarget, options: MasterOptions, signal?: AbortSignal): Promise<Master> {
   const hops = hopsOf(target)
   const directory = privateDirectory(options.env)

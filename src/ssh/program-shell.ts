@@ -11,15 +11,15 @@ import { type Become, wrap } from './words.ts'
 
 /** The way on which programs are started: this computer, or a connection. */
 export interface ProgramStarter {
-  /** What a person calls the computer. */
+  /** The computer's name for people. */
   readonly name: string
   readonly become: Become
   password?(): Promise<Secret>
-  /** The words that this computer starts so that those words run there. Connects when that is needed. */
+  /** Returns the local command that runs these words remotely. Connects if needed. */
   words(argv: readonly string[], signal?: AbortSignal): Promise<readonly string[]>
   readonly env: Readonly<Record<string, string>>
   readonly group: boolean
-  /** What the starting program itself said when the other one never began. */
+  /** Explains the local program's error if the remote one never started. */
   failure(ended: Ended): ShellFailure
   /** The connection broke. It may be a moment until it is seen to be down: the next program must not go over it. */
   lost?(): void
@@ -90,7 +90,7 @@ export function programShell(way: ProgramStarter, { clock, random }: ShellTools)
       const maxBytes = LIMITS.foreignTextLength
       await runChild(words, { env: way.env, input, timeoutMs, maxBytes, group: way.group, clock })
     } catch {
-      // It ends by its own time limit, then.
+      // Its own timeout ends it then.
     }
   }
 
@@ -177,7 +177,7 @@ function resultOf(way: ProgramStarter, program: string, nonce: string, ended: En
   return { code: marks.code, stdout: outputAfter(ended.stdout, `${nonce}\n`), stderr: marks.stderr }
 }
 
-/** What the program itself said. */
+/** Returns the program's own output. */
 function outputAfter(stdout: Buffer, mark: string): Buffer {
   const at = stdout.indexOf(mark)
   return at < 0 ? stdout : stdout.subarray(at + mark.length)

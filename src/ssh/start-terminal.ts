@@ -8,7 +8,7 @@ export interface TerminalProgram {
   readonly env: Readonly<Record<string, string>>
   /** Before anything that a person types. */
   readonly input: readonly Uint8Array[]
-  /** What ends it from inside: a broken channel alone leaves it running on the other side. */
+  /** Input that ends the program: a broken channel alone leaves it running on the other side. */
   readonly farewell: string
   readonly clock: Clock
   /** End the whole family of the program: for what runs on this computer. */
@@ -18,7 +18,7 @@ export interface TerminalProgram {
   readonly signal: AbortSignal
 }
 
-/** What a program says on its error output before it begins is short. */
+/** Error output before the start is short. */
 const STDERR_LENGTH = 64 * 1024
 const FAREWELL_MS = 2_000
 
@@ -36,7 +36,7 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
         process.kill(-child.pid, 'SIGKILL')
       } else child.kill('SIGTERM')
     } catch {
-      // It has ended meanwhile.
+      // It has already ended.
     }
   }
   child.stdin.on('error', () => {})
@@ -49,7 +49,7 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
     child.stdout.resume()
     void clock.sleep(FAREWELL_MS, gone.signal).then(end)
   }
-  // From the start: what a program says that has ended already would be thrown away.
+  // Read from the start: otherwise the output of a program that has already ended would be lost.
   const stream = duplexOf(child.stdin, child.stdout, close)
   let stderr = ''
   return new Promise((resolve) => {
@@ -78,7 +78,7 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
 
 function duplexOf(stdin: NodeJS.WritableStream, stdout: NodeJS.ReadableStream, close: () => void): Duplex {
   const stream = new Duplex({
-    // What the other side has ended is over.
+    // Close both directions when the other side ends.
     allowHalfOpen: false,
     read: () => void stdout.resume(),
     write: (chunk: Buffer, _encoding, done) => void stdin.write(chunk, () => done()),

@@ -1,6 +1,6 @@
 import type { SshTarget } from '../model/secret.ts'
 
-/** How the user becomes root; the password itself travels on the input, never here. */
+/** How the user becomes root; the password itself goes through stdin, never through arguments. */
 export type Become = 'none' | 'passwordless' | 'password'
 
 export function becomeOf(sudo: SshTarget['sudo']): Become {
@@ -9,7 +9,7 @@ export function becomeOf(sudo: SshTarget['sudo']): Become {
 
 /** Words that every login shell takes as they are. */
 const PLAIN = /^[A-Za-z0-9_./:=@%+,-]+$/
-/** The same set for the shell on the other side, which takes apart what is not in it. */
+/** The same set for the remote shell, which splits words with other characters. */
 const NOT_PLAIN = '*[!A-Za-z0-9_./:=@%+,-]*'
 
 /**
@@ -37,7 +37,7 @@ const BEGIN =
 
 export interface Wrapping {
   readonly become: Become
-  /** A word that cannot be guessed; marks what is ours in the streams. */
+  /** An unguessable word that marks our parts of the streams. */
   readonly nonce: string
   readonly timeoutMs: number
   /** The output begins with the nonce on a separate line. */
@@ -64,12 +64,12 @@ export function wrap(argv: readonly string[], { become, nonce, timeoutMs, marked
     case 'passwordless':
       return ['sudo', '-n', '--', ...inner]
     case 'password':
-      // -k: a password that was given earlier does not count, so that it is always asked for and always read.
+      // -k ignores a cached password, so that sudo always asks for it and reads it.
       return ['sudo', '-S', '-k', '-p', '', '--', ...inner]
   }
 }
 
-/** The words as one line for a login shell that we do not know. Undefined: no line can carry them. */
+/** Returns the words as one line for any login shell. Undefined: no line can express them. */
 export function remoteLine(argv: readonly string[]): string | undefined {
   if (argv.some((word) => word.includes('\0'))) return undefined
   return `exec sh -c '${DECODE}' croft ${argv.map(encodeWord).join(' ')}`

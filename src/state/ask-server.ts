@@ -23,7 +23,7 @@ export interface ServerAnswer {
   readonly body: unknown
 }
 
-/** One request to a server that keeps secrets, and its answer. */
+/** Makes one request to a secret server. */
 export async function askServer(
   { name, origin, authority, headers }: SecretServer,
   method: 'GET' | 'POST',

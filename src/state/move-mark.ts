@@ -11,13 +11,13 @@ export interface StoredMoveMark {
   readonly namespace: string
 }
 
-/** One that cannot be read keeps everybody away: a fence that fell over is still one. */
+/** Reads the mark of a move. An unreadable one locks the database, because it was there for a reason. */
 export function readMoveMark(database: string): StoredMoveMark | undefined {
   let text: string
   try {
     text = readFileSync(markFile(database), 'utf8')
   } catch (error) {
-    // ENOTDIR: there is no place for a database either, which its own message says better.
+    // ENOTDIR: there is no database either, and its own message is better.
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return undefined
     throw error

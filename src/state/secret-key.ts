@@ -32,7 +32,7 @@ export function readSecretKey(stateFile: string): Secret | undefined {
   }
 }
 
-/** The same, made where there is none: for us alone to read, and on disk before it is used. */
+/** Returns the key, and creates a missing one: readable only by us, and on disk before it is used. */
 export function ensureSecretKey(stateFile: string): Secret {
   const file = keyFile(stateFile)
   const known = readSecretKey(stateFile)
@@ -63,7 +63,7 @@ export async function noticeSecrets(
   return { estate: withPrints(estate, prints), prints, changed: prints !== before && !empty }
 }
 
-/** The same for a command. ConnectionFacts leaves nothing behind; `keep` remembers from now on what was seen. */
+/** Marks resources with changed secrets, for a command. Only `keep` stores the new hashes. */
 export async function newSecrets(
   runtime: { openDrivers(of: { readonly directory: string }): Promise<{ readonly deps: SecretResolver }> },
   directory: string,

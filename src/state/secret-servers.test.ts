@@ -13,7 +13,7 @@ interface Answer {
   readonly body?: unknown
 }
 
-/** A server that answers as the given rules say, and what it was asked. */
+/** Runs a server with the given answers, and records its requests. */
 async function serving<T>(
   answer: (request: IncomingMessage, body: string) => Answer,
   use: (origin: string, asked: readonly string[]) => Promise<T>,
@@ -38,7 +38,7 @@ async function serving<T>(
   }
 }
 
-/** What Vault answers: KV version 2 at `secret`, version 1 at `old`, an AppRole whose tokens live for one read. */
+/** Imitates Vault: KV version 2 at `secret`, version 1 at `old`, an AppRole with tokens for one read. */
 function vault(): (request: IncomingMessage, body: string) => Answer {
   let issued = 0
   const spent = new Set<string>()
@@ -55,7 +55,7 @@ function vault(): (request: IncomingMessage, body: string) => Answer {
     if (token !== 'root') spent.add(token)
     if (request.url === '/v1/secret/data/home/pve')
       return { status: 200, body: { data: { data: { token: CANARY, port: 8006 }, metadata: { version: 3 } } } }
-    // As OpenBao 2.5 answers: of version 1 nothing is below data/, and only the engine itself says its version.
+    // Like OpenBao 2.5: version 1 has nothing below data/, and only the engine itself reports its version.
     const mount = /^\/v1\/sys\/internal\/ui\/mounts\/(\w+)$/.exec(request.url ?? '')?.[1]
     if (mount !== undefined)
       return { status: 200, body: { data: { type: 'kv', options: { version: mount === 'old' ? '1' : '2' } } } }
@@ -172,7 +172,7 @@ test('an ExternalSecret says where the key of a Secret is', () => {
       { mount: 'kv', path: 'home/pve', key: 'token' },
     ],
     ['dataFrom: [{extract: {key: home/pve}}]', { mount: 'kv', path: 'home/pve', key: 'token' }],
-    // As nearly everybody writes it: the Secret by its name, and no template.
+    // The common form: the Secret by its name, and no template.
     [
       'target: {name: pve, creationPolicy: Owner}\n  refreshInterval: 1h\n  data: [{secretKey: token, remoteRef: {key: home/pve, property: api}}]',
       { mount: 'kv', path: 'home/pve', key: 'api' },

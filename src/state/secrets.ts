@@ -100,7 +100,7 @@ async function identitiesInFile(file: string): Promise<AgeIdentities> {
   return identitiesIn(await readFile(file, 'utf8').catch(() => ''))
 }
 
-/** Where the users of the page and the API tokens are, unless the configuration names other files. */
+/** Returns the files of the page's users and of API tokens. Default, if the configuration names none. */
 export function credentialFiles(env: Environment): { readonly users: string; readonly tokens: string } {
   const inHome = (name: string) => path.join(configHome(env), 'croft', name)
   return {

@@ -11,9 +11,9 @@ import { foldersWithoutNote } from './state-folder.ts'
 const MOST_FOLDERS = 50
 
 /**
- * A directory that was moved before its state folder had a note finds no history. Folders without a note are looked
- * through for what is declared here, and a person is told the one command that brings it back: which directory such a
- * folder belongs to, it does not say, so nothing is taken by itself. Writes nothing.
+ * Looks for the history of a directory that was moved before its state folder had a note. Searches folders without a
+ * note for records of the present declarations, and tells a person the command that brings one back: such a folder does
+ * not name its directory, so none is taken automatically. Writes nothing.
  */
 export async function stateFromBefore(
   runtime: Pick<StateAccess, 'openStore'>,
@@ -47,7 +47,7 @@ async function recordsIn(runtime: Pick<StateAccess, 'openStore'>, folder: string
       await store.close()
     }
   } catch {
-    // Damaged, of a newer croft, or not ours to read: it says nothing.
+    // Skip a database that is damaged, of a newer croft, or unreadable.
     return []
   } finally {
     rmSync(copy, { recursive: true, force: true })

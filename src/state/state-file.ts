@@ -14,7 +14,7 @@ export type LockedState =
   | { readonly got: true; release(): void }
   | { readonly got: false; readonly owner?: { readonly pid: number; readonly host: string } }
 
-/** How the program that runs opens its state. */
+/** The runtime's access to its state. */
 export interface StateAccess {
   readonly cwd: string
   readonly clock: Clock
@@ -28,8 +28,8 @@ export interface StateAccess {
 }
 
 /**
- * Where a directory's history is kept: one database per directory, so that two repositories never share one. Of a
- * configuration of `croft run` it is the one that the controller has.
+ * Returns the path of a directory's history: one database per directory, so that two repositories never share one. For
+ * a configuration of `croft run`, it is the controller's.
  */
 export function stateFile(env: Environment, place: string, override: string | undefined): string {
   const asked = override ?? env.CROFT_STATE
@@ -49,7 +49,7 @@ interface NamedSource {
   readonly directory?: string | undefined
 }
 
-/** The same sources keep their history. A directory shares the database that croft get, events and why look into. */
+/** Returns the identity of sources. A directory's history is the one that croft get, events and why read. */
 export function sourcesIdentity(sources: readonly NamedSource[]): string {
   const [only] = sources
   if (only?.directory !== undefined && sources.length === 1) {
@@ -59,7 +59,7 @@ export function sourcesIdentity(sources: readonly NamedSource[]): string {
   return JSON.stringify(sources.map(({ name = 'main', url, directory }) => [name, url ?? directory]))
 }
 
-/** What a file in the place of a directory says of its database; whether it is a configuration at all is judged elsewhere. */
+/** Returns the database in a configuration file; whether it is a configuration is judged elsewhere. */
 function configurationAt(
   place: string,
 ): { readonly state?: unknown; readonly sources: readonly NamedSource[] } | undefined {
@@ -74,8 +74,8 @@ function configurationAt(
 }
 
 /**
- * Where what makes each cluster itself is kept, encrypted: beside the database, so that it outlives it. Where there is
- * none yet, the one of another checkout of the same estate: its clusters and its key are the same.
+ * Returns the folder of the encrypted cluster identities: beside the database, so that it survives that. If there is
+ * none yet, the one of another checkout of the estate: its clusters and its key are the same.
  */
 export function vaultDirectory(env: Environment, realDirectory: string, override: string | undefined): string {
   const asked = env.CROFT_VAULT
@@ -90,7 +90,7 @@ export function vaultDirectory(env: Environment, realDirectory: string, override
   return others.find(hasVault) ?? first
 }
 
-/** Where what was read from manifests is remembered between runs; undefined where there is no place for it. */
+/** Returns the cache folder for parsed manifests; undefined if there is none. */
 export function cacheDirectory(env: Environment): string | undefined {
   const set = env.XDG_CACHE_HOME
   if (set !== undefined && path.isAbsolute(set)) return path.join(set, 'croft')
@@ -146,16 +146,13 @@ async function openedAt(runtime: Pick<StateAccess, 'openStore'>, file: string): 
     return await runtime.openStore(file)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    // What says itself which file it is about also says what to do.
+    // An error that names the file also says what to do.
     if (why.includes(file) && !(error instanceof Error && 'syscall' in error)) throw new CliError(why)
     throw unusable(file, error)
   }
 }
 
-/**
- * Keeps everybody else away from a database while something is done with it that begins an epoch: a controller that is at
- * work on it would lose its place without a word.
- */
+/** Locks a database while a command starts an epoch on it: a controller at work would silently lose its own. */
 export async function holdState(
   runtime: Pick<StateAccess, 'lockState'>,
   file: string,
@@ -173,8 +170,8 @@ export async function holdState(
 const GOING = { looks: 150, everyMs: 100 } as const
 
 /**
- * The same for what does everything that Git declares, which is what a controller does all the time: beside one it is
- * not needed, and the controller would end because its time is over.
+ * Locks a database for a command that applies everything, as a controller does: beside one it is not needed, and the
+ * controller would end with its stale epoch.
  */
 export async function holdAlone(
   runtime: Pick<StateAccess, 'lockState' | 'clock' | 'signal'>,

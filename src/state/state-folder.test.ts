@@ -22,7 +22,7 @@ function home(name: string) {
       mkdirSync(at(folder), { recursive: true })
       if (uid !== undefined) writeFileSync(path.join(at(folder), file), `kind: Estate\nspec:\n  uid: "${uid}"\n`)
     },
-    /** As an apply does. */
+    /** Like an apply. */
     used(folder: string) {
       const file = fileOf(folder)
       mkdirSync(path.dirname(file), { recursive: true })

@@ -9,7 +9,7 @@ const UID = /^[0-9a-f]{16}$/
 /** A manifest larger than this names no estate. */
 const MOST_BYTES = 1_048_576
 
-/** What a state folder says of itself: whose it is, and where that directory was when it was last written. */
+/** A state folder's note: its estate, and where the directory was at the last write. */
 interface Note {
   readonly uid: string
   readonly directory: string

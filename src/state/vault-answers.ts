@@ -4,11 +4,11 @@ import type { ServerAnswer } from './ask-server.ts'
 
 export type VaultPlace = Extract<ServerReference, { readonly vault: unknown }>['vault']
 
-/** What more was asked after a refusal, to say why. */
+/** Further answers after a refusal, to explain it. */
 export interface VaultLookups {
-  /** Of the token itself. */
+  /** About the token itself. */
   readonly token?: ServerAnswer
-  /** Of the engine that the secret is in. */
+  /** About the engine with the secret. */
   readonly engine?: ServerAnswer
 }
 
@@ -77,7 +77,7 @@ function errorsOf(body: unknown): string {
   return isRecord(body) && Array.isArray(body.errors) ? body.errors.join(' ') : ''
 }
 
-/** Why a login with an AppRole gives no token. */
+/** Explains why a login with an AppRole failed. */
 export function loginRefusal({ status }: ServerAnswer, mount: string): string {
   if (status === 503) return 'Vault is sealed. Unseal it.'
   if (status === 403 || status === 404)

@@ -2,7 +2,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Intention } from '../model/record.ts'
 import { readIntention, savedIntention } from '../model/shown-step.ts'
 
-/** What the one object says that every write replaces: small facts, and where the parts are. */
+/** The object that each write replaces: small facts, and references to the parts. */
 export interface StoreHead {
   readonly epoch: number
   readonly complete: boolean
@@ -27,7 +27,7 @@ export const NO_HEAD: StoreHead = {
   commit: '',
 }
 
-/** Of a ConfigMap, whose whole may have a mebibyte. */
+/** Limit below the mebibyte of a ConfigMap. */
 const HEAD_LENGTH = 900_000
 
 export function headText(head: StoreHead): string {
@@ -70,7 +70,7 @@ export function blocksOf(head: StoreHead, log: 'events' | 'audit'): readonly str
     .sort((a, b) => numberOf(a) - numberOf(b))
 }
 
-/** Is everything in this block older than the oldest entry that is kept? */
+/** Reports whether all entries of a block are older than the oldest kept one. */
 export function isOver(block: string, lastSeq: number, log: 'events' | 'audit'): boolean {
   const kept = log === 'events' ? LIMITS.eventsKept : LIMITS.auditKept
   return (numberOf(block) + 1) * BLOCK <= lastSeq - kept

@@ -5,16 +5,16 @@ import { patiently, type Wait } from '../kubernetes/patience.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 
-/** Where a store lies: one name in one namespace. */
+/** The place of a store: one name in one namespace. */
 export interface KubernetesPlace {
   readonly client: KubernetesClient
   readonly namespace: string
-  /** Of the head; parts are called after it. */
+  /** Name of the head; the parts' names start with it. */
   readonly name: string
   readonly random: Random
   /** The epoch to begin, where a Lease counts them. One that is not newer than the store's is refused with StaleEpoch. */
   readonly epoch?: number
-  /** The move that opens it, and closes it to everybody else. Which of two movers may is for the gate to say. */
+  /** The move that may open the store, and closes it to others. The gate decides between two movers. */
   readonly mover?: string
   /** While the API is away or takes no writes. Absent: nothing is tried again. */
   readonly wait?: Wait
@@ -22,7 +22,7 @@ export interface KubernetesPlace {
 
 const STORE = 'croft.dev/store'
 const EPOCH = 'croft.dev/epoch'
-/** Of compressed bytes in one object; in base64 they are a third more. */
+/** Compressed bytes in one object; base64 adds a third. */
 const PART_BYTES = 512 * 1024
 
 export function collectionOf({ namespace }: KubernetesPlace): string {
@@ -48,7 +48,7 @@ export async function writeParts(place: KubernetesPlace, epoch: number, value: u
       }
       names.push(name)
       const made = await patiently(place.wait, () => place.client.create(collectionOf(place), body, `write ${name}`))
-      // Its name is drawn: one that is there already is what an attempt without an answer has made.
+      // The name is random: an existing one is from an attempt without an answer.
       const there = made.is === 'error' && made.status === 409
       if (made.is !== 'answer' && !there) throw new Error(made.is === 'error' ? made.refusal.message : made.message)
     }

@@ -24,7 +24,7 @@ interface ReadHead {
   readonly resourceVersion: string | undefined
 }
 
-/** What a write is about to make of the store. */
+/** The pending changes of a write. */
 interface StoreDraft {
   head: Omit<StoreHead, 'sections' | 'commit'>
   get<T>(section: string): Promise<T | undefined>
@@ -80,7 +80,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
     return last
   }
 
-  /** Undefined: there is no such section. Throws Outdated when the head is older than what is there. */
+  /** Undefined: no such section. Throws Outdated if the head is stale. */
   const load = async (head: StoreHead, section: string): Promise<unknown> => {
     const parts = head.sections[section]
     if (parts === undefined) return undefined
@@ -110,7 +110,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
     }
   }
 
-  /** One write after the other. `epoch` undefined: of no epoch. */
+  /** Serializes writes. `epoch` undefined: without an epoch. */
   const write = <T>(epoch: number | undefined, change: (draft: StoreDraft) => Promise<T> | T): Promise<T> => {
     const next = queue.then(() => commit(epoch, change))
     queue = next.catch(() => {})
@@ -145,7 +145,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
         continue
       }
       if (changed.size === 0 && draft.head === facts) {
-        // Nothing to write; whether the epoch still stands the server says.
+        // Nothing to write: ask the server whether the epoch is still current.
         if (!fromCache) return result
         last = undefined
         continue

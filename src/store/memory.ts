@@ -2,7 +2,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { AuditEntry, CroftEvent, Intention, ResourceRecord } from '../model/record.ts'
 import { StaleEpoch, type Store } from './port.ts'
 
-/** What a memory store keeps. It outlives the handles on it, as a file outlives a process. */
+/** The data of a memory store. It outlives its handles, as a file outlives a process. */
 export interface MemoryDisk {
   epoch: number
   complete: boolean

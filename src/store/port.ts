@@ -27,7 +27,7 @@ export type RequestsName = `cluster-orders/${string}` | `power-orders/${string}`
 
 export interface EventFilter {
   readonly key?: ResourceKey
-  /** Only what came after this event. With a limit: the oldest of those, so that a reader pages forward. */
+  /** Only later events. With a limit: the oldest of those, so that a reader pages forward. */
   readonly afterSeq?: number
   /** At most so many. Without `afterSeq`: the newest. */
   readonly limit?: number
@@ -51,13 +51,13 @@ export interface Store {
   noteTask(epoch: number, id: string, taskId: string): Promise<void>
   /** Ends an intention, with any result. Idempotent. */
   settle(epoch: number, id: string): Promise<void>
-  /** In the order in which they were written. */
+  /** In writing order. */
   intentions(): Promise<readonly Intention[]>
 
   /** All or none. */
   putRecords(epoch: number, records: readonly ResourceRecord[]): Promise<void>
   dropRecord(epoch: number, key: ResourceKey): Promise<void>
-  /** In the order of their keys. */
+  /** Sorted by key. */
   records(): Promise<readonly ResourceRecord[]>
   record(key: ResourceKey): Promise<ResourceRecord | undefined>
 
@@ -69,7 +69,7 @@ export interface Store {
   /** Small named values: last good revision, approvals seen. */
   getValue(name: string): Promise<string | undefined>
   putValue(epoch: number, name: string, value: string): Promise<void>
-  /** The same, durable when it resolves: for a value that must not fall behind what happened outside. */
+  /** Writes a value durably: for one that must not lag behind effects. */
   keepValue(epoch: number, name: string, value: string): Promise<void>
   /** Names of all values, orders among them, sorted. */
   valueNames(): Promise<readonly string[]>

@@ -28,16 +28,16 @@ const GENERIC = 1
 /** The first bytes of every database file. */
 const MAGIC = Buffer.from('SQLite format 3\0')
 
-/** Which file a path meant when it was opened. */
+/** The file that a path pointed to when it was opened. */
 export interface FileIdentity {
   readonly device: number
   readonly inode: number
 }
 
 /**
- * Makes the file ready to be used: there, private, sound, of our schema. A damaged one is moved aside, because the
- * store is no truth and a new one costs only a look at the world, whereas refusing to start would cost a person's
- * evening ([F-25]). A sound file that is not ours, or of a newer croft, is left exactly as it is.
+ * Prepares the file: existing, private, sound, of our schema. A damaged one is moved aside: a new store costs only a
+ * look at the world, while refusing to start would cost a person's evening ([F-25]). A sound file that is foreign, or
+ * of a newer croft, is left unchanged.
  */
 export function prepareFile(path: string, warn: (message: string) => void): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -58,7 +58,7 @@ export function prepareFile(path: string, warn: (message: string) => void): void
   if (again !== undefined) throw new Error(`a new database at ${path} cannot be read back: ${again}`)
 }
 
-/** One connection. Its durability is fixed for its life: see openSqliteStore. */
+/** Opens one connection. Its durability is fixed for its life: see openSqliteStore. */
 export function connect(path: string, durability: 'FULL' | 'NORMAL'): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: LIMITS.storeBusyMs })
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability}`)
@@ -93,7 +93,7 @@ export function explained(error: unknown, path: string): unknown {
         },
       )
     case IO_ERROR:
-      // Where there is no room for the files beside it, SQLite speaks of input and output.
+      // A full disk makes SQLite report an I/O error for the files beside the database.
       if (isFull(path)) return diskFull(path, error)
       return new Error(`the database ${path} cannot be read or written: the disk fails. Look into the system's log`, {
         cause: error,
@@ -115,7 +115,7 @@ function diskFull(path: string, cause: unknown): Error {
   )
 }
 
-/** No room for another page of the database. */
+/** Reports whether the disk is full. */
 function isFull(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(path))
@@ -125,7 +125,7 @@ function isFull(path: string): boolean {
   }
 }
 
-/** What is damaged, or undefined when the file is sound and of the newest schema. Throws where a person must decide. */
+/** Returns the damage; undefined if the file is sound and of the newest schema. Throws if a person must decide. */
 function inspect(path: string): string | undefined {
   // SQLite takes a file of a few bytes for an empty database and would write over it.
   if (!startsLikeDatabase(path)) return 'it is not a database'

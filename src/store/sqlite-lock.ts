@@ -1,22 +1,22 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Who is at work on a database. */
+/** The process that holds a database. */
 export interface LockOwner {
   readonly pid: number
   readonly host: string
   readonly sinceMs: number
 }
 
-/** Locks of this process. A caller may let go of what it was given; the lock may not end with that. */
+/** Locks of this process, kept alive: a garbage-collected handle would release its lock. */
 const held = new Set<DatabaseSync>()
 
 export type Locked = { readonly got: true; release(): void } | { readonly got: false; readonly owner?: LockOwner }
 
 /**
- * One controller for one database. The lock is a transaction that stays open on a file beside it: the kernel ends it
- * with the process, however that ends, so that no lock is ever left behind and no number of a process can be mistaken
- * for another's. Another file names the holder, for people only.
+ * Locks a database for one controller. The lock is an open transaction on a file beside it: the kernel ends it with the
+ * process, so that no stale lock remains and no reused process id is confused. Another file names the holder, for
+ * people only.
  */
 export function lockDatabase(path: string, owner: LockOwner): Locked {
   const lock = `${path}.lock`

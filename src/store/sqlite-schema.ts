@@ -5,7 +5,7 @@ export const APPLICATION_ID = 0x63726674
 
 interface Migration {
   readonly up: string
-  /** What takes it back. A croft of the version before can then use the file again; what only the newer one knows goes. */
+  /** Reverts it. An older croft can then use the file again, without the newer data. */
   readonly down?: string
 }
 
@@ -13,8 +13,8 @@ interface Migration {
  * Each entry lifts the schema by one version; `user_version` counts how many have run. Never edit one that was
  * released: a store that has it would not run it again.
  *
- * Bodies are JSON: the store hands out whole nouns of the model, and a column for each field would have to follow
- * every change of the model without anybody asking for one field alone.
+ * Bodies are JSON: the store returns whole nouns of the model, and no query needs a single field, so columns would only
+ * follow each change of the model.
  */
 const MIGRATIONS: readonly Migration[] = [
   {
@@ -88,8 +88,8 @@ export function migrateDown(db: DatabaseSync): number {
 }
 
 /**
- * What no check of the file's structure can see: rows that the structure allows and we cannot read. One zeroed
- * overflow page leaves a sound tree around a body that is not JSON.
+ * Returns rows that pass SQLite's integrity check but cannot be read: one zeroed overflow page leaves a sound tree
+ * around a body that is not JSON.
  */
 export function unreadableRows(db: DatabaseSync): string | undefined {
   for (const table of ['intentions', 'records', 'events', 'audit']) {

@@ -206,7 +206,7 @@ function noWarning(message: string): void {
   assert.fail(message)
 }
 
-/** The same connection, noting each commit under a name. */
+/** Returns the connection, recording each commit under a name. */
 function watched(db: DatabaseSync, name: string, commits: string[]): DatabaseSync {
   return new Proxy(db, {
     get(target, property) {

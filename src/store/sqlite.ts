@@ -72,12 +72,12 @@ export function createSqliteStore(
       }
     })
   const currentEpoch = (db: DatabaseSync) => Number(db.prepare('SELECT epoch FROM state').get()?.epoch)
-  /** One write of the controller that began `epoch`. The write lock is held while the epoch is compared. */
+  /** Writes under an epoch. Holds the write lock while it compares the epoch. */
   const write = <T>(db: DatabaseSync, epoch: number, work: () => T): T =>
     transact(db, () => {
       const current = currentEpoch(db)
       if (epoch !== current) throw new StaleEpoch(epoch, current)
-      // Only the journal precedes effects, so only there is the check of the directory worth its cost.
+      // Only the journal precedes effects, so only its writes check the directory entry.
       if (db === journal && !sameFile(file, identify(path))) throw new StoreReplaced(path, epoch)
       if (db === journal) refuseMoved()
       return work()
@@ -122,7 +122,7 @@ export function createSqliteStore(
         if (changes === 0) throw new Error(`there is no intention ${id} to note task ${taskId} for`)
       })
     },
-    // Not in the journal: an intention that comes back after a power cut is looked at again and settled again.
+    // Not durable: an intention that reappears after a power cut is checked and settled again.
     async settle(epoch, id) {
       write(cache, epoch, () => cache.prepare('DELETE FROM intentions WHERE id = ?').run(id))
     },
@@ -163,7 +163,7 @@ export function createSqliteStore(
       })
     },
     async events({ key, afterSeq, limit = LIMITS.eventsKept }) {
-      // From the end that the filter names; turned round below where that was the newest end.
+      // From the filter's end; reversed below if that was the newest.
       const rows = bodies<CroftEvent>(
         `SELECT json_set(body, '$.seq', seq) AS body FROM events
          WHERE (? IS NULL OR key = ?) AND seq > ?

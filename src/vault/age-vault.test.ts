@@ -114,12 +114,12 @@ describe('a vault of age files', () => {
     inGit = (await laptop.sealed.sealAnew('homelab')) ?? inGit
     assert.equal((await server.read('homelab'))?.caHash, 'b'.repeat(64))
     assert.equal(await server.sealed.sealAnew('homelab'), undefined)
-    // Its own next change is newer than both, and the copy in Git is the old one then.
+    // Its next change is newer than both, so the copy in Git is stale.
     await server.write({ ...SECRETS, formed: true, caHash: 'c'.repeat(64) })
     assert.equal((await server.read('homelab'))?.caHash, 'c'.repeat(64))
     inGit = (await server.sealed.sealAnew('homelab')) ?? inGit
     assert.equal((await laptop.read('homelab'))?.caHash, 'c'.repeat(64))
-    // One in Git that cannot be opened takes nothing away.
+    // An unreadable copy in Git changes nothing.
     inGit = 'damaged'
     assert.equal((await server.read('homelab'))?.caHash, 'c'.repeat(64))
   })

@@ -8,10 +8,10 @@ import { NoAgeKey, type VaultIdentity, vaultIdentity } from './identity.ts'
 import { formatSecrets, generationOf, readSecrets } from './record.ts'
 
 export interface AgeVaultOptions {
-  /** One file per cluster in it. */
+  /** Holds one file per cluster. */
   readonly directory: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where our own key is, or will be; used where no variable names one. */
+  /** Path of our key file, existing or not. Default, if no variable names one. */
   readonly keyFile?: string
   /** The record as it was sealed and put elsewhere: used where the directory was lost or has an older record. */
   readonly escrow?: (cluster: string) => Promise<string | undefined>
@@ -132,12 +132,12 @@ interface Copy {
   readonly generation: number
 }
 
-/** What a copy in Git says now: the cluster may have been formed after it was sealed, and another must not be started. */
+/** Returns Git's copy as of now: the cluster may have been formed since, so no second one may start. */
 function afterwards({ secrets, generation }: Copy): Copy {
   return { generation, secrets: secrets.formed ? secrets : { ...secrets, formed: true, unsure: true } }
 }
 
-/** Where in the estate the sealed record of a cluster is looked for. */
+/** Returns the estate's path of a cluster's sealed record. */
 export function escrowFile(cluster: string): string {
   return `escrow/${cluster}.cluster.age`
 }

@@ -5,12 +5,12 @@ import { readIfThere } from '../lib/read-if-there.ts'
 import { AgeKeyUnusable } from '../model/cluster.ts'
 import { Secret } from '../model/secret.ts'
 
-/** Who can open the vault, and for whom it is written. */
+/** The keys of the vault. */
 export interface VaultIdentity {
   /** All that may open it; the first is the one it is written for. */
   readonly identities: readonly Secret[]
   readonly recipients: readonly string[]
-  /** Where they came from, for a message. */
+  /** Their source, for messages. */
   readonly from: string
 }
 

@@ -56,7 +56,7 @@ export function openKubernetesVault({ client, namespace, wait }: KubernetesVault
               doing,
             )
           : await client.merge(pathOf(cluster), { metadata: { resourceVersion }, data }, doing)
-      // What it is now, the next look says.
+      // Drop the version: the next read gets the new one.
       versions.delete(cluster)
       if (made.is !== 'answer') throw new Error(made.is === 'error' ? made.refusal.message : made.message)
     },

@@ -2,7 +2,7 @@ import { jsonIn } from '../lib/foreign-json.ts'
 import type { ClusterSecrets } from '../model/cluster.ts'
 import { Secret } from '../model/secret.ts'
 
-/** What makes a cluster itself, as text. It goes into an encrypted file or a Secret, and nowhere else. */
+/** Prints a cluster's identity. Store it only in an encrypted file or a Secret. */
 export function formatSecrets(secrets: ClusterSecrets, generation?: number): string {
   return JSON.stringify({
     format: 1,
@@ -54,7 +54,7 @@ export function readSecrets(text: string): ClusterSecrets {
   }
 }
 
-/** How often a record was written, over all its copies: the copy with the highest is the newest. 0: it does not say. */
+/** Returns the record's write count: of several copies, the highest is the newest. 0: absent. */
 export function generationOf(text: string): number {
   const { generation } = jsonIn(text) as { readonly generation?: unknown }
   return typeof generation === 'number' && Number.isSafeInteger(generation) ? generation : 0

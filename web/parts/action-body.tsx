@@ -9,7 +9,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   replace: 'needs a new one',
 }
 
-/** Why, what changes, and each call. */
+/** Shows the reason, the changes, and each call. */
 export function ActionBody({ action, brief = false }: { readonly action: ActionOnPage; readonly brief?: boolean }) {
   const [calls, show] = useState(false)
   return (

@@ -95,12 +95,12 @@ export function Meter({
   )
 }
 
-/** A command to copy; `what` says what it does where several stand together. */
+/** A command to copy; `what` explains it in a list of several. */
 export function Command({ text, what }: { readonly text: string; readonly what?: string }) {
   const [copied, set] = useState(false)
   const box = useRef<HTMLSpanElement>(null)
   const copy = async () => {
-    // Without TLS a browser has no clipboard for us: then it is not said to be there.
+    // Without TLS, browsers offer no clipboard: then do not claim that it was copied.
     const done = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,

@@ -53,7 +53,7 @@ export function ClusterCard({
   )
 }
 
-/** How much etcd can still lose: one mark for each voter, and the sentence. */
+/** Shows how many voters etcd can still lose: one mark per voter, and the sentence. */
 export function Quorum({ cluster }: { readonly cluster: ClusterOnPage }) {
   const { members } = cluster
   const { tone, words } = quorumWords(cluster)

@@ -16,7 +16,7 @@ export function ClusterCommands({ cluster }: { readonly cluster: ClusterOnPage }
   )
 }
 
-/** What does the same in a terminal as the buttons above, and the way in. */
+/** Returns the commands of the buttons above, and those for access. */
 function commandsOf(cluster: ClusterOnPage): readonly (readonly [string, string])[] {
   const { name } = cluster
   const all: (readonly [string, string])[] = [
@@ -110,7 +110,7 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
   )
 }
 
-/** Why there is nothing to take from a cluster yet, or now, and whether that goes for its kubeconfig as well. */
+/** Returns why a cluster's commands are not available, and whether its kubeconfig is not either. */
 function whyNot({ phase, name }: ClusterOnPage): { readonly says: string; readonly kubeconfig: boolean } | undefined {
   switch (phase) {
     case 'Forming':

@@ -3,12 +3,12 @@ import { duration } from '../format.ts'
 import { useNow } from '../hooks.ts'
 import { Badge } from './icon.tsx'
 
-/** Is anything done to it, awaited, held or worth a note? */
+/** Reports whether the cluster has steps, waits, holds, refusals or warnings. */
 export function isUnsettled({ steps, waits, holds, refusals, warnings }: ClusterOnPage): boolean {
   return [steps, waits, holds, refusals, warnings].some((list) => list.length > 0)
 }
 
-/** What croft does next with a cluster, what it waits for and what stands in the way. */
+/** Shows a cluster's next steps, its waits and its obstacles. */
 export function ClusterSteps({ cluster }: { readonly cluster: ClusterOnPage }) {
   const now = useNow(1000)
   return (

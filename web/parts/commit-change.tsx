@@ -9,7 +9,7 @@ import { Awaited } from './bits.tsx'
 type FileOfDiff = CommitDiffOnPage['files'][number]
 export type PlannedRow = Pick<WaitingRowOnPage, 'key' | 'do' | 'next' | 'text' | 'file'>
 
-/** What a commit changes, file by file, and beside each file what the plan does because of it. */
+/** Shows a commit's changes by file, and beside each file its part of the plan. */
 export function CommitChange({
   source,
   commit,

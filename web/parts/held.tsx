@@ -7,7 +7,7 @@ import { Card } from './bits.tsx'
 import { Icon } from './icon.tsx'
 import { Entries } from './plan-entries.tsx'
 
-/** What waits for a person, by the reason why it is held; picked one by one or all at once, and approved. */
+/** Shows held actions by reason; a person selects some or all, and approves them. */
 export function Held({ entries, page }: { readonly entries: readonly PlanEntryOnPage[]; readonly page: Page }) {
   const [picked, set] = useState<ReadonlySet<string>>(new Set())
   const toggle = (key: string) => {

@@ -50,7 +50,7 @@ export function Icon({ name, size = 18 }: { readonly name: IconName; readonly si
   )
 }
 
-/** A state as icon and word. `word` may be left out where the word stands beside it. */
+/** A state as icon and word. `word` may be omitted if the text beside it has it. */
 export function Badge({ tone, word, icon }: { readonly tone: Tone; readonly word: string; readonly icon?: IconName }) {
   return (
     <span class={`badge tone-${tone}`}>

@@ -20,7 +20,7 @@ export function Entries({
 }: {
   readonly entries: readonly PlanEntryOnPage[]
   readonly page: Page
-  /** The reason stands above: it is not said again in each line. */
+  /** Hides the reason in each line, because it is shown above. */
   readonly quiet?: boolean
   readonly picked?: ReadonlySet<string>
   readonly onPick?: (key: string) => void

@@ -6,7 +6,7 @@ import { hrefTo } from '../route.ts'
 import { Card, Meter } from './bits.tsx'
 import { Badge, Icon } from './icon.tsx'
 
-/** What it takes: now, today and yesterday, estimated beside measured. */
+/** Shows energy: now, today and yesterday, estimated and measured. */
 export function Energy({ power: { watts, energy } }: { readonly power: PowerOnPage }) {
   const days = energy === undefined ? [] : [{ ...energy, name: 'today' }]
   if (energy?.yesterday !== undefined) days.push({ ...energy.yesterday, name: 'yesterday' })

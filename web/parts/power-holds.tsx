@@ -2,7 +2,7 @@ import type { PowerOnPage } from '../../src/server/api/schemas.ts'
 import { Ago } from './bits.tsx'
 import { Icon } from './icon.tsx'
 
-/** What stands in the way of switching, and what would let it pass. */
+/** Shows the obstacles to switching, and what would lift them. */
 export function PowerHolds({ holds, refusals, warnings }: Pick<PowerOnPage, 'holds' | 'refusals' | 'warnings'>) {
   if (holds.length + refusals.length + warnings.length === 0) return null
   return (

@@ -56,7 +56,7 @@ function askSwitch({ name }: PowerOnPage, state: 'on' | 'off'): void {
   })
 }
 
-/** What would be done, as the planner says now, and why it is asked for. */
+/** Shows the planner's current steps, and asks for the reason. */
 function SwitchBody({
   target,
   state,

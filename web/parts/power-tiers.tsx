@@ -36,7 +36,7 @@ export function Tiers({
 }: {
   readonly tiers: readonly Tier[]
   readonly waits?: PowerOnPage['waits']
-  /** Only a plan: nothing is done or to be waited for yet. */
+  /** Set for a plan, in which nothing runs yet. */
   readonly plan?: boolean
 }) {
   return (
@@ -70,7 +70,7 @@ export function Tiers({
   )
 }
 
-/** How many there are; and how many of them are done, unless it is only a plan. Of one alone there is nothing to count. */
+/** Returns the number of a tier's members, and of finished ones unless it is a plan. A single one needs no count. */
 function progressOf({ progress }: Tier, plan: boolean): string {
   const all = progress.split(' of ').at(-1) ?? ''
   if (all === '1') return ''

@@ -9,7 +9,7 @@ import { CommitOf } from './commit.tsx'
 import { Badge } from './icon.tsx'
 import { Strip, StripAxis } from './strip.tsx'
 
-/** What is next for it, how it stands, and its facts. */
+/** Shows the next step of a resource, its state, and its facts. */
 export function ResourceOverview({ detail, page }: { readonly detail: ResourceDetail; readonly page: Page }) {
   const facts: readonly (readonly [string, string | undefined, string?])[] = [
     ['Host', detail.host, hrefTo('estate', 'host', detail.host ?? '')],

@@ -6,7 +6,7 @@ import { ui } from '../ui.ts'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 
-/** Asks for a code or a security key; then what it was asked for goes on. */
+/** Asks for a code or a security key, then continues the pending action. */
 export function SecondFactor({ then }: { readonly then: () => void }) {
   const [can, setCan] = useState<FactorsToShow>()
   const [trouble, set] = useState('')

@@ -11,7 +11,7 @@ export function SecurityKeys() {
   const [trouble, setTrouble] = useState('')
   const [needsInvite, setNeedsInvite] = useState(false)
   const none = whyNoKeys()
-  /** What needs the second factor goes on once it was shown. */
+  /** If the second factor is needed, continues after it. */
   const attempt = async (work: () => Promise<string>) => {
     setTrouble('')
     try {

@@ -1,4 +1,4 @@
-/** How high a slot stands, of 22: what is not well is shorter as well as red, so that it is seen without colour. */
+/** Heights of slots, of 22: unhealthy ones are shorter as well as red, so that they show without colour. */
 const SLOTS: readonly { readonly letter: string; readonly class: string; readonly height: number }[] = [
   { letter: 'o', class: 's-o', height: 22 },
   { letter: 'x', class: 's-x', height: 13 },
@@ -18,7 +18,7 @@ export function Strip({ slots, label }: { readonly slots: string; readonly label
   return <StripPaths letters={letters} label={`${label}: ${words}`} />
 }
 
-/** One path for all slots of a sort: a thousand strips must scroll as lightly as ten. */
+/** Draws one path per state: a thousand strips must scroll as smoothly as ten. */
 export function StripPaths({ letters, label }: { readonly letters: readonly string[]; readonly label: string }) {
   return (
     <svg
@@ -48,7 +48,7 @@ export function StripAxis() {
   )
 }
 
-/** What the heights and colours mean, in words. */
+/** Explains the heights and colours. */
 export function StripLegend({ words = LEGEND }: { readonly words?: typeof LEGEND }) {
   return (
     <p class="strip-legend muted">

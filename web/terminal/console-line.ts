@@ -2,7 +2,7 @@ import type { PageTerminal } from './port.ts'
 
 /** Maximum of one message: croft accepts this much. */
 const TYPED_BYTES = 8 * 1024
-/** So often is told what was drawn: seldom enough to cost nothing, and far below what croft sends ahead. */
+/** Bytes drawn between two reports: seldom enough to cost nothing, and far below what croft sends ahead. */
 const DRAWN_BYTES = 32 * 1024
 
 /** The web socket of a console. */

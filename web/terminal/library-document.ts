@@ -13,7 +13,7 @@ function createElement(tag: string): HTMLElement {
   return element
 }
 
-/** The element stays empty, and what should be in it is in a sheet for as long as the element is there. */
+/** Keeps the element empty, and puts its styles into a sheet for the element's lifetime. */
 function throughSheet(element: HTMLElement): void {
   element.hidden = true
   const sheet = new CSSStyleSheet()

@@ -5,7 +5,7 @@ interface ScreenSize {
 }
 
 interface TerminalHooks {
-  /** What a screen reader calls it. */
+  /** The label for screen readers. */
   readonly label: string
   typed(bytes: Uint8Array): void
   resized(size: ScreenSize): void

@@ -152,7 +152,7 @@ function Nodes({
 
 function NodeLine({ page, node, open }: { readonly page: Page; readonly node: TreeNode; readonly open: Open }) {
   const [shown, set] = useState(false)
-  // Of what has no pods below it croft knows more than its object says.
+  // For an object without pods, croft's state is better than the object's own.
   const row = node.key === undefined ? undefined : page.rows.find(({ key }) => key === node.key)
   const known = row === undefined ? undefined : readyWord(row)
   const [tone, word] =

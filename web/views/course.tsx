@@ -13,7 +13,7 @@ const RESTING_MS = 15_000
 /** Older courses are hidden until asked for. */
 const NEWS_MS = 24 * 3_600_000
 
-/** What happens to a cluster or by a Power while it happens: a lane for each node, a bar for each step, votes above. */
+/** Shows a running change of a cluster or a Power: a lane per node, a bar per step, votes above. */
 export function Courses({ of, phase }: { readonly of: string; readonly phase: string }) {
   const [pace, setPace] = useState(RUNNING_MS)
   const [older, showOlder] = useState(false)
@@ -54,7 +54,7 @@ function OneCourse({ course, nowMs }: { readonly course: CourseOnPage; readonly 
   )
 }
 
-/** The same as a part of a chapter of the timeline. */
+/** Shows a course in a chapter of the timeline. */
 export function CourseInChapter({ course, nowMs }: { readonly course: CourseOnPage; readonly nowMs: number }) {
   return (
     <section class="course chapter-course">

@@ -20,7 +20,7 @@ type Line =
       readonly count: number
       readonly tones: Readonly<Record<Tone, number>>
       readonly open: boolean
-      /** Of a host: how busy and how warm it is. */
+      /** For a host: its load and temperature. */
       readonly detail: string
       readonly icon: 'estate' | 'overview' | 'cluster'
     }

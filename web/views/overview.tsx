@@ -81,13 +81,13 @@ export function OverviewView({ page }: { readonly page: Page }) {
   )
 }
 
-/** Those that are not well stand where they are seen without scrolling. */
+/** Sorts unhealthy clusters first, so that they are visible without scrolling. */
 function worstFirst(page: Page): Page['clusters'] {
   const rank = (one: Page['clusters'][number]) => TONE_ORDER[clusterState(one, page).tone]
   return page.clusters.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** What to do where there is nothing yet: the way to the first machine, with the exact commands. */
+/** Shows an empty estate the way to its first machine, with exact commands. */
 function FirstSteps({ page }: { readonly page: Page }) {
   const [source] = page.sources
   return (

@@ -15,7 +15,7 @@ import { hrefTo } from '../route.ts'
 import { clusterState } from '../tone.ts'
 
 export function PlanView({ page }: { readonly page: Page }) {
-  // Only what is in the plan makes it new, not every pass.
+  // Fetch again only after changes of the plan, not after every pass.
   const stamp = page.rows
     .filter((row) => row.do !== 'nothing')
     .map((row) => `${row.key} ${row.do} ${row.status}`)

@@ -13,7 +13,7 @@ import type { Tone } from '../tone.ts'
 
 const Courses = later(() => import('./course.tsx').then((module) => module.Courses), 0)
 
-/** What is switched off and on, how far that is, and what it takes. */
+/** Shows what can be switched off and on, the progress, and the energy. */
 export function PowerView({ page }: { readonly page: Page }) {
   const powers = page.power ?? []
   return (
@@ -51,7 +51,7 @@ const PHASES: Readonly<Record<PowerOnPage['phase'], { readonly tone: Tone; reado
   Unknown: { tone: 'quiet', word: 'Not known' },
 }
 
-/** What the tiers below tell of: in progress is only what moves. */
+/** Returns the title for the tiers: only a moving Power is in progress. */
 function titleOf({ phase, wanted }: PowerOnPage): string {
   if (phase === 'On') return 'Everything is on'
   if (phase === 'Off') return 'Everything is off'

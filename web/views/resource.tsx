@@ -97,7 +97,7 @@ export function ResourceView({
   )
 }
 
-/** From one object of an add-on to all of them, with what runs for them. */
+/** Links from one object of an add-on to all of them, with their workloads. */
 function AddonCrumb({ detail }: { readonly detail: ResourceDetail }) {
   const [addon = ''] = detail.name.split('/')
   return <a href={hrefTo('addon', detail.connection.replace(/^cluster\//, ''), addon)}>{addon}</a>
@@ -148,7 +148,7 @@ function Actions({ detail }: { readonly detail: ResourceDetail }) {
   )
 }
 
-/** What shows the same in a terminal. */
+/** Returns the equivalent command. */
 function commandOf({ key, kind, name, command }: ResourceDetail, tab: string): string {
   if (tab === 'diff') return 'croft plan .'
   if (tab === 'events') return `croft why ${key}`

@@ -95,7 +95,7 @@ function ChapterCard({
   )
 }
 
-/** What is shown where no commit has a subject. */
+/** Returns a chapter's title if no commit has a subject. */
 function titleOf({ commit }: Chapter): string {
   if (commit === undefined) return 'Not from a commit'
   return /^[0-9a-f]{40}/.test(commit) ? 'A commit' : 'The files of the directory'
@@ -131,7 +131,7 @@ function covered(spans: readonly Span[], kind: Span['kind'], now: number): numbe
 }
 
 function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
-  // What is over does not change with the time.
+  // Finished spans do not change, so render less often.
   const now = useNow(spans.some(({ toMs }) => toMs === undefined) ? 1000 : 60_000)
   const from = Math.min(...spans.map(({ fromMs }) => fromMs))
   const to = Math.max(from + 1, ...spans.map(({ toMs }) => toMs ?? now))

@@ -60,7 +60,7 @@ const ethernet = map(
     'set-name': refused('a card is found by its address and keeps the name that the guest gives it'),
     wakeonlan: flag,
   },
-  // Without it the key would be taken for the name of an interface.
+  // Without it the key would be read as the name of an interface.
   ['match'],
 )
 
@@ -77,7 +77,7 @@ const networkShape: ConfigShape = map(
   ['version', 'ethernets'],
 )
 
-/** What cloud-init would refuse or misread in a network-config that croft wrote. */
+/** Returns what cloud-init would refuse or misread in a network-config by croft. */
 export function checkNetworkConfig(config: TreeMap): readonly SeedProblem[] {
   const problems = misfits(config, networkShape)
   if (config.version === 2 || problems.some(({ path }) => path[0] === 'version')) return problems

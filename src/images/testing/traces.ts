@@ -1,4 +1,4 @@
-/** One trace for each rule, as a machine that was booted leaves it. */
+/** One trace per rule, as a booted machine leaves it. */
 export const TRACES: Readonly<Record<string, readonly string[]>> = {
   'machine-id': ['etc/machine-id', 'var/lib/dbus/machine-id'],
   'cloud-init state': [

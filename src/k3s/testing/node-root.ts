@@ -21,7 +21,7 @@ export interface NodeRoot {
   write(file: string, content: string, mode?: number): void
   read(file: string): string
   has(file: string): boolean
-  /** What the stand-ins were called with, one call to a line. */
+  /** The calls of the stand-ins, one per line. */
   calls(): string
   remove(): void
 }
@@ -64,7 +64,7 @@ echo "${name} $*" >>"$CROFT_ROOT/calls"
 ${more}
 `
 
-/** How long the node has been up, in hundredths of a second. */
+/** Uptime of the node, in hundredths of a second. */
 export const UP_TICKS = 100_050
 
 /** A line of /proc/PID/stat; `ticks`: when it began. */

@@ -3,7 +3,7 @@ import type { SecretReference } from '../../model/secret.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import type { ChartFields } from './schema.ts'
 
-/** Where K3s looks for charts. */
+/** Namespace in which K3s looks for charts. */
 export const CHARTS = 'kube-system'
 const VALUES_KEY = 'values.yaml'
 
@@ -54,7 +54,7 @@ export function chartConfigObject({ name, values }: { readonly name: string; rea
   }
 }
 
-/** Where such values are: the name of the Secret, and its key. */
+/** Returns the Secret with a chart's values, and its key. */
 export function valuesKey(name: string): { readonly name: string; readonly valuesKey: string } {
   return { name: `${name}-values`, valuesKey: VALUES_KEY }
 }

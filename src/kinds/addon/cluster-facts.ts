@@ -5,12 +5,12 @@ import type { ClusterFields } from '../cluster/schema.ts'
 import type { Lookup } from '../kind.ts'
 import type { ClusterFacts } from './presets/preset.ts'
 
-/** What presets must know of a Cluster. Of one that is not declared, what K3s does when it is told nothing. */
+/** Returns the facts about a Cluster that presets use. For an undeclared one: K3s' defaults. */
 export function clusterFacts(lookup: Pick<Lookup, 'declaration'>, name: string): ClusterFacts {
   const cluster = lookup.declaration('Cluster', name) as Declaration<Partial<ClusterFields>> | undefined
   const spec = (cluster?.spec ?? {}) as ClusterFields
   const { families, serviceCidrs: usual } = rangesOf(spec)
-  // What others have set up is not K3s' habit: only what is written down is known of it.
+  // In an existing cluster, only declared settings are known: K3s' defaults may not apply.
   const serviceCidrs = spec.type === 'existing' ? (spec.serviceCidrs ?? []) : usual
   const declared = spec.serverFlags?.['cluster-dns']
   const dns =
@@ -27,7 +27,7 @@ export function clusterFacts(lookup: Pick<Lookup, 'declaration'>, name: string):
   }
 }
 
-/** Where K3s puts the DNS of a range of Services: at its tenth address. */
+/** Returns the address that K3s gives to the DNS of a Services range: the tenth. */
 function tenthOf(range: string): string | undefined {
   const cidr = parseCidr(range)
   const [first = ''] = range.split('/')

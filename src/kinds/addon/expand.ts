@@ -14,12 +14,12 @@ import type { AddonDeclaration, AddonSpec } from './schema.ts'
 /** Namespaces that every cluster has from its first moment on. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease'])
 
-/** What takes more with it than itself when it goes. */
+/** Kinds whose deletion takes other objects or data along. */
 const HOLDING = wordSet(`
   Namespace CustomResourceDefinition PersistentVolumeClaim PersistentVolume StatefulSet CephCluster CephBlockPool
 `)
 
-/** The way from an add-on by one of its needs back to itself; undefined: there is none. */
+/** Returns the path from an add-on through its needs back to itself; undefined if there is no cycle. */
 function circleThrough(
   start: string,
   need: string,
@@ -43,14 +43,14 @@ function circleThrough(
   return undefined
 }
 
-/** One part for each object of the add-on. */
+/** Expands an add-on into one part per object. */
 export function expandAddon(declaration: AddonDeclaration, lookup: Lookup): Expansion {
   return atOnce(expandingAddon(declaration, lookup))
 }
 
 type Expansion = Expanded | { readonly problems: readonly FieldProblem[] }
 
-/** The same in steps: an add-on may have thousands of objects, and each is ordered among those of all others. */
+/** Expands in steps: an add-on may have thousands of objects, each ordered among those of all others. */
 export function* expandingAddon(declaration: AddonDeclaration, lookup: Lookup): Steps<Expansion> {
   const { spec, key } = declaration
   if (lookup.declaration('Cluster', spec.cluster) === undefined) {
@@ -104,10 +104,10 @@ export function* expandingAddon(declaration: AddonDeclaration, lookup: Lookup): 
   return { role: 'resources', parts }
 }
 
-/** What an add-on sees of its cluster: who else is there, who has which object, and what must come before what. */
+/** An add-on's view of its cluster: the other add-ons, the owners of objects, and the order. */
 interface AddonScope {
   readonly addons: readonly AddonDeclaration[]
-  /** Who declares an object, by its name in the cluster. */
+  /** Add-ons that declare an object, by its name in the cluster. */
   readonly claims: ReadonlyMap<string, readonly AddonDeclaration[]>
   /** Names of namespaces that an add-on writes out, and those of them that one without a grant does. */
   readonly written: ReadonlySet<string>
@@ -146,7 +146,7 @@ function* scopeOf(declaration: AddonDeclaration, lookup: Lookup): Steps<AddonSco
       claim(claims, object, addon)
     }
   }
-  // Those who may do everything come first, then the first by name.
+  // Rank add-ons without a grant first, then by name.
   const rank = (one: AddonDeclaration) => `${lookup.isBounded?.(one) === true ? 1 : 0}${one.name}`
   for (const addon of [...addons].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
     const namespace = namespaceOf(addon)
@@ -204,7 +204,7 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: Ad
   }
 }
 
-/** Of two charts only the add-on's own is handed over: the other one is K3s' business. */
+/** Only the add-on's own chart is handed over: a second one is applied by K3s. */
 function keeperFor(
   { object, ofChart }: AddonObject,
   addon: string,
@@ -216,7 +216,7 @@ function keeperFor(
   return isHandedOver(object) ? objects : undefined
 }
 
-/** What holds data, or what others hang on, goes only when a person says so. A keeper always goes: it is only paper. */
+/** Deletes objects that hold data or have dependents only with consent. A keeper always goes: it holds nothing. */
 function deletionOf({ prune }: AddonSpec, { kind }: KubeObject, keeper: boolean): 'Delete' | 'Orphan' {
   if (keeper || prune === 'all') return 'Delete'
   return prune === 'none' || HOLDING.has(kind) ? 'Orphan' : 'Delete'
@@ -240,7 +240,7 @@ function namespacesOf(
   ]
 }
 
-/** Two add-ons that say different things about one object would undo each other for ever. */
+/** Two add-ons with different versions of one object would revert each other for ever. */
 function claimedTwice(
   declaration: AddonDeclaration,
   own: readonly AddonObject[],

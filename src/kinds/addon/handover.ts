@@ -7,7 +7,7 @@ import type { AddonDeclaration, ChartFields, HandoverFields } from './schema.ts'
 
 const HERE = 'https://kubernetes.default.svc'
 
-/** By what another keeps an add-on. The last object of each list is the one that says whether it does. */
+/** Objects by which another tool keeps an add-on. The last one of each list shows whether it works. */
 export interface Keepers {
   /** Keeps the chart, straight from where the chart comes from. */
   readonly chart: readonly KubeObject[]
@@ -18,14 +18,14 @@ export interface Keepers {
 /** Kinds that stay with croft: their values are in no repository, or only K3s itself reads them. */
 const STAYING: ReadonlySet<string> = new Set(['Secret', 'Namespace', 'HelmChart', 'HelmChartConfig'])
 
-/** May another keep this object of an add-on from a repository? */
+/** Reports whether another tool may keep this object of an add-on from a repository. */
 export function isHandedOver({ kind }: KubeObject): boolean {
   return !STAYING.has(kind)
 }
 
 /**
- * A chart and the objects beside it are two things to an agent, and so have two names. `rendered`: croft keeps the objects
- * of the chart itself, and no release of Helm is there.
+ * Returns the keepers of an add-on. To an agent, a chart and the objects beside it are two things, so they have two
+ * names. `rendered`: croft applies the chart's objects itself, without a Helm release.
  */
 export function keepersOf(
   { spec, name }: AddonDeclaration,
@@ -61,13 +61,13 @@ export function keepersOf(
   }
 }
 
-/** The one namespace that all of them are in; Flux moves everything there if it is told one. */
+/** Returns the namespace that all objects share; Flux would move all objects to a given one. */
 function onlyNamespace(objects: readonly KubeObject[]): string | undefined {
   const [first, ...others] = new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []))
   return others.length === 0 ? first : undefined
 }
 
-/** What stands in the way of handing an add-on over. */
+/** Returns why an add-on cannot be handed over. */
 export function handoverProblems(spec: AddonDeclaration['spec']): readonly FieldProblem[] {
   const { handover, chart, preset } = spec
   if (handover === undefined) return []
@@ -140,7 +140,7 @@ function application(
   return {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Application',
-    // No finalizer: when the Application goes, what it kept stays.
+    // No finalizer: deleting the Application keeps its objects.
     metadata: { name, namespace: agentNamespace(handover) },
     spec: {
       project: handover.project,
@@ -175,7 +175,7 @@ function kustomization(name: string, handover: HandoverFields, namespace: string
       apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
       kind: 'Kustomization',
       metadata,
-      // It prunes what we made only where a person says so: what is to go, goes by a person's decision.
+      // Flux prunes our objects only on a person's request.
       spec: {
         interval: '10m',
         path: `./${path}`,
@@ -224,7 +224,7 @@ function helmRelease(
   ]
 }
 
-/** Where Flux fetches a chart from. */
+/** Returns the source from which Flux fetches a chart. */
 function chartSource(metadata: KubeObject['metadata'], { git, name, repo }: ChartFields): KubeObject {
   const apiVersion = 'source.toolkit.fluxcd.io/v1'
   if (git !== undefined)

@@ -40,7 +40,7 @@ const HANDOVER = `handover:
       - {group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}
       - {kind: Secret, name: cilium-ca, jqPathExpressions: [".data"]}`
 
-/** What is given to each component, beyond what its preset has a field for. */
+/** Values of each component, beyond the fields of its preset. */
 const ADDONS: Readonly<Record<string, string>> = {
   cilium: `preset: cilium
   with: {kubeProxyReplacement: true, hubble: true, pools: [{name: lan, ranges: [192.168.14.48/28, "fd12:3456:789a:14:1::/112"]}]}

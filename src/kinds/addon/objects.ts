@@ -15,7 +15,7 @@ import { installOf, releaseObject, releaseProblems } from './release.ts'
 import { type ChartObject, chartPlace, renderedObjects } from './rendered-chart.ts'
 import type { AddonDeclaration, AddonSpec, ChartFields } from './schema.ts'
 
-/** One object of an add-on, before it is tied to others. */
+/** One object of an add-on, before its dependencies are resolved. */
 export interface AddonObject {
   readonly object: KubeObject
   readonly plural: string
@@ -23,18 +23,18 @@ export interface AddonObject {
   readonly secrets?: Readonly<Record<string, SecretReference>>
   /** The one by which another is to keep the rest. */
   readonly keeper?: true
-  /** Of a chart that croft renders itself. */
+  /** Set for objects of a chart that croft renders itself. */
   readonly ofChart?: Omit<ChartObject, 'object'>
 }
 
 export interface AddonObjects {
   readonly objects: readonly AddonObject[]
-  /** What says whether another keeps the chart, and the objects beside it. */
+  /** The objects that show whether another tool keeps the chart, and the objects beside it. */
   readonly keptBy: { readonly chart?: KubeObject; readonly objects?: KubeObject }
   readonly problems: readonly FieldProblem[]
 }
 
-/** What was worked out before. Every add-on asks for those of all others; the answer hangs on nothing else. */
+/** Cached results: each add-on asks for those of all others, and they depend on nothing else. */
 const known = new WeakMap<Lookup, Map<AddonDeclaration, AddonObjects>>()
 
 /** Everything that an add-on puts on its cluster, its namespace aside. The same text, the same objects. */
@@ -46,7 +46,7 @@ export function objectsOf(declaration: AddonDeclaration, lookup: Lookup): AddonO
   return objects
 }
 
-/** How many objects it would be, without looking at any. */
+/** Estimates the number of objects without expanding them. */
 export function sizeOf(declaration: AddonDeclaration, lookup: Lookup): number {
   const { spec } = declaration
   return placesOf(spec).reduce(
@@ -223,7 +223,7 @@ function presetObjects(declaration: AddonDeclaration, cluster: ClusterFacts): re
   return preset.objects?.(fields.data, context) ?? []
 }
 
-/** Where manifests are to be found that do not stand in the declaration itself. */
+/** Returns the places of manifests outside the declaration. */
 export function placesOf(spec: AddonSpec): readonly { readonly place: string; readonly path: FieldProblem['path'] }[] {
   return [
     ...(spec.path === undefined ? [] : [{ place: spec.path, path: ['spec', 'path'] }]),

@@ -14,7 +14,7 @@ export interface Keyed {
   readonly ofChart?: Omit<ChartObject, 'object'>
 }
 
-/** Whose coming to rest says that an add-on works. */
+/** Kinds whose readiness means that an add-on works. */
 const CARRIERS = wordSet('HelmChart Release Deployment DaemonSet StatefulSet Job CustomResourceDefinition')
 
 /** Made first and needing nothing but their place: what others read when they start. */
@@ -115,8 +115,8 @@ export function needsOf(
 }
 
 /**
- * Hooks of a chart run one after the other: those before it, then the chart, then those after it. Definitions and the
- * namespace are there before all of them.
+ * Returns the order of a chart's hooks: those before it, the chart, those after it. Definitions and the namespace come
+ * before all of them.
  */
 function hookNeeds({ object, key, ofChart }: Keyed, { hooks, all }: AddonOrder): readonly ResourceKey[] {
   if (ofChart === undefined || object.kind === 'CustomResourceDefinition' || object.kind === 'Namespace') return []
@@ -130,7 +130,7 @@ function hookNeeds({ object, key, ofChart }: Keyed, { hooks, all }: AddonOrder):
   return all.filter((one) => one.ofChart !== undefined && one.ofChart.hook === undefined).map((one) => one.key)
 }
 
-/** What must be well for an add-on to be: its workloads and charts; where it has none, everything. */
+/** Returns the objects that must be ready for an add-on to be: workloads and charts, or all if it has none. */
 function carriersOf(objects: readonly Keyed[]): readonly ResourceKey[] {
   const meant = objects.filter(({ keeper }) => keeper !== true)
   const carrying = meant.filter(({ object }) => CARRIERS.has(object.kind) || builtInKind(object) === undefined)

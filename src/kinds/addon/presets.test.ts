@@ -22,7 +22,7 @@ type Type = 'string' | 'number' | 'boolean' | 'list' | 'map'
 interface Accepted {
   readonly version: string
   readonly chart?: { readonly repo: string; readonly name: string; readonly values: Readonly<Record<string, Type>> }
-  /** By apiVersion and kind: the fields of `spec` that the kind knows. */
+  /** By apiVersion and kind: the known fields of `spec`. */
   readonly objects?: Readonly<Record<string, readonly string[]>>
   /** Everything that may be said, so that every field of the preset is tried. */
   readonly fullest: object
@@ -201,7 +201,7 @@ const ACCEPTED: Readonly<Record<PresetName, Accepted>> = {
   },
 }
 
-/** What every cluster serves and what the rows therefore need not know. */
+/** Kinds that all clusters serve, so the rows omit them. */
 const BUILT_IN = /^(?:v1|apps\/v1|batch\/v1|rbac\.authorization\.k8s\.io\/v1|storage\.k8s\.io\/v1) /
 
 for (const name of PRESET_NAMES) {

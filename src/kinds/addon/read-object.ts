@@ -31,7 +31,7 @@ export function readObject(
     return wrong(['metadata', 'name'], `${called}: metadata.name is missing or is not a name`)
   if (namespace !== undefined && (typeof namespace !== 'string' || namespace.length > 63 || !NAMESPACE.test(namespace)))
     return wrong(['metadata', 'namespace'], `${called}: metadata.namespace is not a name`)
-  // What a chart makes of values in Git is no secret: it is in Git, or in the chart.
+  // A chart's rendered Secret is no secret: its values are in Git, or in the chart.
   if (kind === 'Secret' && !ofChart && (raw.data !== undefined || raw.stringData !== undefined)) {
     return wrong(
       ['data'],

@@ -32,7 +32,7 @@ export function releaseObject(
   return valuesFrom === undefined ? { object } : { object, secrets: { values: secretReferenceOf(valuesFrom) } }
 }
 
-/** Where Helm itself is not the one to install a chart, and what it does not do. */
+/** Returns fields that need Helm, if another tool installs the chart. */
 export function releaseProblems(
   declaration: AddonDeclaration,
   chart: ChartFields,

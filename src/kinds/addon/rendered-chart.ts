@@ -70,7 +70,7 @@ export function chartAt(place: string): ChartToRender | undefined {
 export interface ChartHook {
   readonly phase: 'pre' | 'post'
   readonly weight: number
-  /** Of what runs to an end: with which rendering it belongs. Another one runs it again. */
+  /** For jobs: the rendering they belong to. A new one runs them again. */
   readonly run?: string
 }
 
@@ -81,7 +81,7 @@ export interface ChartObject {
   readonly keep?: true
 }
 
-/** What Helm makes of a chart for a cluster that has no controller for it, and what cannot be had there. */
+/** Returns Helm's rendering of a chart for a cluster without a controller for it, and its problems. */
 export function renderedObjects(
   declaration: AddonDeclaration,
   chart: ChartFields,
@@ -120,9 +120,9 @@ const HOOK = 'helm.sh/hook'
 const RUNNING: ReadonlySet<string> = new Set(['Job', 'Pod'])
 
 /**
- * The objects of a rendered chart, hooks in their order. Helm knows by its records whether it installs or upgrades; croft
- * has only the cluster, so hooks of an installation are followed and those of an upgrade or removal alone are refused by
- * name until a person says that they need not run. Pure.
+ * Returns the objects of a rendered chart, hooks in order. Helm's records say whether it installs or upgrades; croft
+ * has only the cluster, so it runs hooks of an installation, and refuses those only of an upgrade or removal by name
+ * until a person says that they need not run. Pure.
  */
 export function chartObjects(
   rendered: readonly unknown[],

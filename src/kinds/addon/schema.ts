@@ -59,7 +59,7 @@ const chart = z.strictObject({
 const gitRevision = matching(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'a branch, a tag or a commit', 200)
 const span = matching(/^[0-9]{1,6}[smh]?$/, 'a time like 5s or 3m', 10)
 
-/** How the agent syncs, in the words of Argo CD. */
+/** How the agent syncs, in Argo CD's terms. */
 const sync = z.strictObject({
   prune: z.boolean().default(false),
   selfHeal: z.boolean().default(true),

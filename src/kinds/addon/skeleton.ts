@@ -6,7 +6,7 @@ import { isHandedOver, keepersOf } from './handover.ts'
 import { chartOf, namespaceOf } from './objects.ts'
 import type { AddonDeclaration } from './schema.ts'
 
-/** One file of a repository: its path, and the objects or the text in it. */
+/** One file of a repository: its path, and its objects or text. */
 export interface SkeletonFile {
   readonly path: string
   readonly objects?: readonly KubeObject[]

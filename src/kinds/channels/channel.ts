@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Receiver } from '../../model/notification.ts'
 import { matching } from '../fields/text.ts'
 
-/** One way to send notices: what is written under its name in a Notification, and what goes out for it. Pure. */
+/** One channel for notices: its fields in a Notification, and the request it sends. Pure. */
 export interface Channel {
   /** The field of a Notification: `ntfy`. */
   readonly name: string
@@ -13,7 +13,7 @@ export interface Channel {
 
 /** Short plain sentences for `croft explain` and the schema. */
 interface ChannelTexts {
-  /** What it sends. */
+  /** The request it sends. */
   readonly sends: string
   readonly fields?: Readonly<Record<string, string>>
   /** Fields that refer to a secret. */

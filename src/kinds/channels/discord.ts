@@ -12,7 +12,7 @@ export const discord = channel('discord', z.strictObject({ address: secretRefere
   notice: (message) => ({
     by: 'http',
     url: secretReferenceOf(address),
-    // What a host says must not mention anybody.
+    // A host's text must not mention users.
     json: {
       content: `**${headline(message)}**\n${message.text}`.slice(0, 2000),
       allowed_mentions: { parse: [] },

@@ -22,7 +22,7 @@ test('a channel costs its file, its line in the registry and its row on the page
   )
   const names = CHANNELS.map(({ name }) => name).filter((name) => name !== 'webhook')
   const naming = files.flatMap((file) => {
-    // Of a page the tables count: an example may use any channel.
+    // Only a page's tables count: an example may use any channel.
     const text = readFileSync(join(root, file), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '')
     return names.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(text)).map((name) => `${file}: ${name}`)
   })

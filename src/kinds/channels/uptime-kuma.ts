@@ -11,7 +11,7 @@ const texts = {
   secrets: { address: 'Push URL of the monitor, which is itself a secret.' },
 }
 
-/** It gets no notices: its regular push says whether anything is wrong. */
+/** Gets no notices: its regular push says whether there is trouble. */
 export const uptimeKuma = channel('uptimeKuma', schema, texts, ({ address, every }) => ({
   heartbeat: {
     everyMs: Math.max(1_000, milliseconds(every)),

@@ -4,7 +4,7 @@ import type { ClusterFields } from './schema.ts'
 export interface Ranges {
   readonly podCidrs: readonly string[]
   readonly serviceCidrs: readonly string[]
-  /** Of the pods, the first one first: a node states its addresses in the same order. */
+  /** Families of the pods, the primary one first: a node lists its addresses in the same order. */
   readonly families: readonly (4 | 6)[]
 }
 

@@ -21,7 +21,7 @@ const OF_A_NEW_MACHINE = [
 /** Fields that belong to one machine and cannot be those of several. */
 const OF_ONE_MACHINE = ['machine', 'address', 'ipv6', 'mac', 'addresses', 'externalAddresses', 'devices'] as const
 
-/** What a schema cannot say about servers and agents. */
+/** Checks servers and agents beyond the schema. */
 export function checkNodes(spec: ClusterFields, cluster: string): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
   const places = new Map<string, MemberPath>()

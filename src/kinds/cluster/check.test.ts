@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readText, told } from '../../source/testing/fixture.ts'
 
-/** What is said of a manifest: `code line:column message (hint)`. Fields begin at line 5. */
+/** Returns the problems of a manifest: `code line:column message (hint)`. Fields begin at line 5. */
 function said(fields: string): readonly string[] {
   const text = `apiVersion: croft.dev/v1alpha1
 kind: Cluster

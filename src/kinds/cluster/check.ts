@@ -10,7 +10,7 @@ import type { FieldProblem, RawManifest } from '../kind.ts'
 import { checkNodes } from './check-nodes.ts'
 import type { ClusterFields } from './schema.ts'
 
-/** What a schema cannot say about a cluster, as far as it follows from its own manifest. */
+/** Checks a cluster beyond the schema, from its own manifest alone. */
 export function checkCluster(spec: ClusterFields, manifest: RawManifest): readonly FieldProblem[] {
   if (spec.type === 'existing')
     return [...checkAnnotations(manifest), ...checkExisting(spec, manifest), ...checkFamily(spec)]
@@ -120,7 +120,7 @@ function checkFamily({ family, podCidrs, serviceCidrs, endpoint }: ClusterFields
   return problems
 }
 
-/** What may be said of a cluster that croft does not run. All else is about machines, K3s or etcd. */
+/** Fields of a cluster that croft does not run. All others are about machines, K3s or etcd. */
 const OF_EXISTING = wordSet(`
   type description kubeconfig context inCluster charts proxy family podCidrs serviceCidrs clusterDomain
 `)

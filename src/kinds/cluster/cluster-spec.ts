@@ -62,7 +62,7 @@ export function clusterSpecOf(
   })
 }
 
-/** Where K3s comes from: the official release unless said otherwise. */
+/** Returns the sources of K3s. Default: the official release. */
 export function artifactsOf({ artifacts = [] }: ClusterFields): readonly ArtifactSource[] {
   if (artifacts.length === 0) return [{ release: true }]
   return artifacts.map(({ mirror, file }) => {
@@ -87,7 +87,7 @@ function nodeOf(fields: ClusterFields, member: Member, nodeIps: readonly string[
   })
 }
 
-/** The only server is the endpoint where nothing else is said: the check lets nothing else through. */
+/** Returns the endpoint. Default: the only server; the check refuses several without an endpoint. */
 function endpointOf({ endpoint }: ClusterFields, members: readonly Member[]): ClusterEndpoint {
   if (endpoint?.vip !== undefined) {
     const { vip, kubeVip } = endpoint
@@ -133,7 +133,7 @@ function registriesOf({ mirrors, configs }: NonNullable<ClusterFields['registrie
   })
 }
 
-/** In the words of registries.yaml. */
+/** In the form of registries.yaml. */
 function tlsOf(tls: {
   readonly caFile?: string | undefined
   readonly certFile?: string | undefined

@@ -84,7 +84,7 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): ClusterExpansio
   }
 }
 
-/** Boxes that are declared and no nodes of this cluster. One that cannot be reached as declared says so itself. */
+/** Returns declared boxes that are no nodes of this cluster. Problems of a box's SSH settings are reported there. */
 function otherHosts(nodes: ReadonlyMap<string, SshTarget>, lookup: Lookup): ReadonlyMap<string, SshTarget> {
   return new Map(
     (lookup.all('Host') as readonly Declaration<HostSpec>[]).flatMap((host) => {
@@ -165,7 +165,7 @@ function partOf(
   }
 }
 
-/** Whether it runs is for those to say who use it: neither state is put right. */
+/** Makes either power state right: the users of the machine decide it. */
 function whateverPower(desired: Part['desired']): Part['desired'] {
   if (desired.type !== 'vm') return desired
   const { power: _power, ...vm } = desired.vm
@@ -220,7 +220,7 @@ function checkHostname(member: Member): readonly FieldProblem[] {
   ]
 }
 
-/** What is wrong with the cluster as a whole, at the fields that say it. */
+/** Checks the cluster as a whole, at the fields in question. */
 function specProblems(spec: ClusterSpec, members: readonly Member[]): readonly FieldProblem[] {
   const pathOf = (name: string) => members.find((member) => member.name === name)?.path ?? ['spec']
   const nodes = [...spec.servers, ...spec.agents]

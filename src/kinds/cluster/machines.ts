@@ -104,7 +104,7 @@ function placementOf({ name, spec }: Cluster, { role, fields }: Member): Written
   } as NonNullable<WrittenMachine['placement']>)
 }
 
-/** Can there be a default route? Over DHCP or router advertisements, or by a gateway that the network states. */
+/** Reports whether there can be a default route: from DHCP, router advertisements, or a gateway of the network. */
 function isRouted(cards: WrittenMachine['networks'], { namespace }: Cluster, lookup: Lookup): boolean {
   return cards.some(({ network, address, ipv6 }) => {
     const found = lookup.declaration('Network', network, namespace) ?? lookup.declaration('Network', network)
@@ -114,7 +114,7 @@ function isRouted(cards: WrittenMachine['networks'], { namespace }: Cluster, loo
   })
 }
 
-/** Where the class of a node is written; where it could be, if it is not. */
+/** Returns the path of a node's class, or the path where it could be written. */
 export function classPath({ fields, path }: Member): MemberPath {
   return fields.class === undefined ? ['spec', 'class'] : [...path, 'class']
 }
@@ -139,8 +139,8 @@ function cardsFor(
 }
 
 /**
- * What may be done with the machine of a node. Servers hold the cluster's memory: taking the whole cluster out of Git
- * does not destroy them, unless `protect: false` was said before.
+ * Returns the policy of a node's machine. Servers hold the cluster's data: removing the whole cluster from Git does not
+ * destroy them, unless it had `protect: false`.
  */
 function machinePolicy(cluster: Cluster, member: Member): Policy {
   const { adopt: _adopt, rotate: _rotate, ...policy } = cluster.policy

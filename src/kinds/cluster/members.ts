@@ -9,12 +9,12 @@ import type { ClusterFields } from './schema.ts'
 export type Cluster = Declaration<ClusterFields>
 export type MemberPath = readonly (string | number)[]
 
-/** One node of a cluster, as it is written. */
+/** One node of a cluster, as declared. */
 export interface Member {
   readonly name: string
   readonly role: NodeRole
   readonly fields: ServerFields
-  /** Where it stands in the declaration. */
+  /** Path in the declaration. */
   readonly path: MemberPath
   readonly on: MadeOn | Existing
 }
@@ -33,7 +33,7 @@ export interface Existing {
 }
 
 export interface Members {
-  /** In the order of their names: the order of a list means nothing. */
+  /** Sorted by name: the order of the list has no meaning. */
   readonly members: readonly Member[]
   readonly problems: readonly FieldProblem[]
 }
@@ -51,7 +51,7 @@ export function clustersIn(lookup: Lookup): readonly Cluster[] {
   return (lookup.all('Cluster') as readonly Cluster[]).filter(({ spec }) => spec.type !== 'existing')
 }
 
-/** What the machine of a node is known by: two nodes cannot have the same. */
+/** Returns the machine of a node: two nodes cannot share one. */
 export function machineOf(member: Member): ResourceKey {
   return member.on.kind === 'made' ? member.on.key : member.on.of.key
 }
@@ -183,8 +183,8 @@ function readOne(
 }
 
 /**
- * So many agents that are alike. An agent that is on one of the listed hosts stays there; each other one goes, in the order of
- * their numbers, to the host with the fewest of them. Without a list croft places them.
+ * Reads several equal agents. One on a listed host stays there; the others go, in the order of their numbers, to the
+ * host with the fewest of them. Without a list croft places them.
  */
 function readSeveral(
   cluster: Cluster,

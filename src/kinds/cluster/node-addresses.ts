@@ -46,7 +46,7 @@ function providerAddresses(declaration: Declaration): readonly string[] {
   )
 }
 
-/** What a person wrote stays complete, also where it does not fit: the check of the addresses says so. */
+/** Keeps all declared addresses, even wrong ones: the check of addresses reports those. */
 function ordered(addresses: readonly string[], families: readonly (4 | 6)[]): readonly string[] {
   const rank = (address: string) => {
     const at = families.indexOf(isIP(address) as 4 | 6)

@@ -26,7 +26,7 @@ export const taint = matching(
   400,
 )
 
-/** What reaches K3s as JSON in a file and is never read by a shell. */
+/** Text that reaches K3s as JSON in a file and is never read by a shell. */
 export const freeLine = matching(
   /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
   'one line without control characters',
@@ -41,7 +41,7 @@ export const flags = z.record(
   }),
 )
 
-/** What already is there: `Machine/web-1`, `EnvironmentVM/k3s-1`, `Host/cow`. */
+/** A reference to an existing machine: `Machine/web-1`, `EnvironmentVM/k3s-1`, `Host/cow`. */
 export const memberReference = matching(
   /^(?:Machine|EnvironmentVM|Host)\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
   'Machine/…, EnvironmentVM/… or Host/…',

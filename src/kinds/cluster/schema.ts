@@ -10,7 +10,7 @@ import { userData } from '../machines/fields.ts'
 import { agentFields, flags, freeLine, labels, serverFields, taint } from './node-schema.ts'
 import { backup, remediation, upgrade, wholePath } from './policy-schema.ts'
 
-/** What only a cluster has that croft does not run: the way to its API, and what charts may assume of it. */
+/** Fields only for clusters that croft does not run: access to the API, and what charts may assume of it. */
 const existingFields = {
   type: z.enum(['k3s', 'existing']).default('k3s'),
   kubeconfig: secretReference.optional(),
@@ -92,9 +92,9 @@ const gate = z.union([z.literal('off'), z.literal(false), duration], { error: 'a
 export const clusterSchema = z.strictObject({
   description: line.optional(),
   ...existingFields,
-  /** The exact release of K3s. What else may stand here is said by the check, with a hint. */
+  /** The exact release of K3s. The check refuses other values, with a hint. */
   version: z
-    // Without quotes `1.34` is a number to YAML: the check says what is wrong with it, as with any other text.
+    // Unquoted, `1.34` is a number in YAML: convert it, so that the check reports it like text.
     .preprocess(
       (value) => (typeof value === 'number' ? String(value) : value),
       matching(/^[a-zA-Z0-9][a-zA-Z0-9.+_-]*$/, 'the exact release, like v1.34.3+k3s1', 60),

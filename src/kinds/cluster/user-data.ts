@@ -16,7 +16,7 @@ import type { ClusterFields } from './schema.ts'
 type WrittenUserData = WrittenMachine['userData']
 type UserDataResult = { readonly tree: TreeMap } | { readonly problems: readonly FieldProblem[] }
 
-/** What a node reads at its first boot beside what every machine does; with what the class and the cluster add to it. */
+/** Returns a node's cloud-init document: that of all machines, and the additions for K3s, class and cluster. */
 export function nodeUserData(
   cluster: Cluster,
   member: Member,
@@ -57,7 +57,7 @@ function nameToFetchFrom({ artifacts }: ClusterFields): string | undefined {
   return host === undefined || /^[0-9.]+$/.test(host) ? undefined : host
 }
 
-/** Where everything is in the image already, nothing is fetched: the image must bring the guest agent too. */
+/** If the image contains everything, install nothing: it must also have the guest agent. */
 function packagesOf({ artifacts }: ClusterFields): readonly string[] {
   const offline = artifacts !== undefined && artifacts.length > 0 && artifacts.every((one) => one.file !== undefined)
   return offline ? [] : ['qemu-guest-agent']

@@ -28,7 +28,7 @@ test('every definition is structural, as the API server asks', () => {
   for (const definition of definitions) wrongIn(schemaOf(definition), String(at(definition, 'metadata', 'name')))
 })
 
-/** What a real kube-apiserver refuses; it is asked in `npm run test:real`. */
+/** Fails for schemas that a real kube-apiserver refuses, as `npm run test:real` proves. */
 function wrongIn(schema: unknown, path: string): void {
   assert.ok(isRecord(schema), path)
   const free = schema['x-kubernetes-preserve-unknown-fields'] === true || schema['x-kubernetes-int-or-string'] === true

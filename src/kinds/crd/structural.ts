@@ -19,9 +19,9 @@ const KEPT = [
 const ANYTHING = { 'x-kubernetes-preserve-unknown-fields': true }
 
 /**
- * A JSON Schema as the structural schema that definitions of Kubernetes must have. Where it cannot say as much, it lets
- * more through: croft judges every object by the whole schema, and says on the object what it refuses. Defaults are left
- * out, so that an object stays as its author wrote it. Pure.
+ * Converts a JSON Schema to the structural one that CustomResourceDefinitions need. It is laxer where it cannot express
+ * a rule: croft judges objects by the full schema, and reports refusals on the object. Defaults are left out, so that
+ * an object stays as its author wrote it. Pure.
  */
 export function structural(schema: Schema): Schema {
   const options = schema.anyOf ?? schema.oneOf

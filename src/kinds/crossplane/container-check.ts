@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   waitForIp: 'does not need it: a container is Ready when it runs',
 }
 
-/** What fields say about each other, and what is read and not kept. */
+/** Checks fields against each other, and warns of ignored ones. */
 export function checkContainer(fields: ContainerFields, manifest: RawManifest): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
   const at = (...path: (string | number)[]) => ['spec', 'forProvider', ...path]

@@ -178,7 +178,7 @@ export const containerFields = {
         .optional(),
       name: interfaceName,
       rateLimit: z.number().min(0).max(100_000).optional(),
-      /** 0 is the provider's way to say: none. */
+      /** The provider writes 0 for none. */
       vlanId: z.union([vlanId, z.literal(0)], { error: 'a VLAN number from 1 to 4094' }).optional(),
     }),
     32,

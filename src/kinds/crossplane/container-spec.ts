@@ -21,8 +21,8 @@ const BRIDGE = 'vmbr0'
 const ROOT_GB = 4
 
 /**
- * The provider's fields as a container. A field that was not written stays out, so that it is not compared: defaults
- * are used only where Proxmox needs a value to make the thing, and never against one that is taken over.
+ * Converts the provider's fields to a container. Undeclared fields are left out, so that they are not compared:
+ * defaults apply only where Proxmox needs a value for creation, and never to an adopted container.
  */
 export function containerSpec(fields: ContainerFields, host: string, name: string, adopted: boolean): ContainerSpec {
   const { initialization, operatingSystem } = fields

@@ -33,7 +33,7 @@ export const downloadSchema = z.strictObject({
 
 export type DownloadSpec = z.output<typeof downloadSchema>
 
-/** What the provider needs to be told; the kind's check refuses a declaration without them. */
+/** Fields that the provider requires; the kind's check refuses a declaration without them. */
 export const DOWNLOAD_REQUIRED = ['nodeName', 'datastoreId', 'contentType', 'url'] as const
 
 export function downloadFieldsOf(spec: DownloadSpec): DownloadSpec['forProvider'] {
@@ -59,8 +59,8 @@ export function downloadedFile(declaration: Declaration): FileSpec | undefined {
         : { algorithm: fields.checksumAlgorithm ?? 'sha256', value: fields.checksum.toLowerCase() },
     decompression: fields.decompressionAlgorithm,
     verifyTls: fields.verify,
-    // The provider would replace a file that looks changed unless told not to. A file that other machines were made
-    // from is not ours to replace by default: it takes the written word.
+    // The provider replaces a changed file by default. croft does so only on request, because other machines may be
+    // made from the file.
     overwrite: fields.overwrite === true,
   })
 }

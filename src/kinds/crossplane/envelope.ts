@@ -14,7 +14,7 @@ const reference = z.strictObject({
     .optional(),
 })
 
-/** What every managed resource of Crossplane has around its own fields. */
+/** Fields that all managed resources of Crossplane share. */
 export const envelope = {
   providerConfigRef: reference.optional(),
   /** The name it had before Crossplane 1.0. */

@@ -45,7 +45,7 @@ export function environmentFileOf(declaration: Declaration): FileSpec | undefine
         ? undefined
         : { algorithm: 'sha256', value: sourceFile.checksum.toLowerCase() },
     verifyTls: sourceFile?.insecure === true ? false : undefined,
-    // A file that machines were made from is not ours to replace unless that is said.
+    // Machines may be made from the file: replace it only on request.
     overwrite: fields.overwrite === true,
   })
 }

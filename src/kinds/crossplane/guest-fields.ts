@@ -10,7 +10,7 @@ function adoptedId(manifest: RawManifest): string | undefined {
   return externalName(manifest)?.split('/').at(-1)
 }
 
-/** What both members say; where they differ, forProvider counts. */
+/** Merges both members; forProvider wins. */
 export function allFields<Fields extends object>(spec: {
   readonly forProvider: Fields
   readonly initProvider?: Fields | undefined
@@ -28,7 +28,7 @@ export function guestFields<Fields extends { readonly vmId?: number | undefined 
   return vmId === undefined ? fields : { ...fields, vmId }
 }
 
-/** What is wrong, or worth knowing, around the fields of a guest. */
+/** Checks the fields around those of a guest. */
 export function checkGuestEnvelope(
   spec: Envelope & { readonly initProvider?: object | undefined },
   manifest: RawManifest,
@@ -55,7 +55,7 @@ export function guestPolicy<Fields extends { readonly protection?: boolean | und
   return { ...policy, protect: policy.protect || allFields(spec).protection === true }
 }
 
-/** What the provider calls alike in a VM and in a container. */
+/** Fields with equal names in VMs and containers. */
 interface BasicFields {
   readonly vmId?: number | undefined
   readonly started?: boolean | undefined

@@ -4,8 +4,8 @@ import type { FieldProblem, RawManifest } from '../kind.ts'
 import type { Envelope } from './envelope.ts'
 
 /**
- * Crossplane's own words for what may be done. Things that existed before they were declared stay when the
- * declaration goes, unless it says otherwise: a person made them, a person takes them away.
+ * Converts Crossplane's policy. Adopted things stay when the declaration goes, unless it says otherwise: a person made
+ * them, so a person removes them.
  */
 export function crossplanePolicy(spec: Envelope, manifest: RawManifest, adopt: string | undefined): Policy {
   const policy = annotatedPolicy(manifest)

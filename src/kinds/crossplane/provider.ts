@@ -5,7 +5,7 @@ import { type ProviderConfigSpec, providerConnection } from '../provider-config.
 import type { Envelope } from './envelope.ts'
 
 /**
- * Which connection serves a managed resource. A providerConfigRef is served by the Proxmox connection of that name,
+ * Returns the connection of a managed resource. A providerConfigRef is served by the Proxmox connection of that name,
  * or by the one that the ProviderConfig of that name points to; where no Proxmox connection is declared, by the
  * ProviderConfig itself. The only connection there is serves what names none, or a ProviderConfig that points to none.
  */

@@ -5,7 +5,7 @@ import { dnsName } from '../fields/text.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
 import type { VmFields } from './vm-schema.ts'
 
-/** What fields say about each other, which a schema cannot see. */
+/** Checks fields against each other, beyond the schema. */
 export function checkVm(fields: VmFields, manifest: RawManifest): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
   const at = (...path: (string | number)[]) => ['spec', 'forProvider', ...path]

@@ -114,7 +114,7 @@ const networkDevice = z.strictObject({
   queues: whole(0, 64).optional(),
   rateLimit: z.number().min(0).max(100_000).optional(),
   trunks: matching(/^[0-9]{1,4}(?:;[0-9]{1,4})*$/, 'VLAN numbers like 10;20;30', 500).optional(),
-  /** 0 is the provider's way to say: none. */
+  /** The provider writes 0 for none. */
   vlanId: z.union([vlanId, z.literal(0)], { error: 'a VLAN number from 1 to 4094' }).optional(),
 })
 

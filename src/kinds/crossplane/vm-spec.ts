@@ -30,8 +30,8 @@ const CDROM_SLOT = 'ide3'
 const CLOUD_INIT_SLOT = 'ide2'
 
 /**
- * The provider's fields as a VM. A field that was not written stays out, so that it is not compared: the provider's
- * defaults are used only where Proxmox needs a value to make the thing, and never against a VM that is taken over.
+ * Converts the provider's fields to a VM. Undeclared fields are left out, so that they are not compared: the provider's
+ * defaults apply only where Proxmox needs a value for creation, and never to an adopted VM.
  */
 export function vmSpec(fields: VmFields, host: string, name: string, adopted: boolean): VmSpec {
   const own = defined<VmSpec>({

@@ -36,7 +36,7 @@ const UNKEPT_INSIDE = [
 const NO_WAIT = 'does not need it: it starts work, looks again later and never waits inside a step'
 const OWN_WAY = 'has its own way: it shuts a machine down, stops it only if it does not listen, and removes all of it'
 
-/** Why a field is not kept. */
+/** Reasons why a field is ignored. */
 const REASONS: Readonly<Record<string, string>> = {
   timeout: NO_WAIT,
   retries: NO_WAIT,
@@ -51,7 +51,7 @@ const REASONS: Readonly<Record<string, string>> = {
   deleteUnreferencedDisksOnDestroy: OWN_WAY,
 }
 
-/** One warning for each field that is read and not kept: silence would look like a promise. */
+/** Warns of each ignored field: silence would look like support. */
 export function unkeptWarnings(
   fields: Readonly<Record<string, unknown>>,
   base: readonly string[],

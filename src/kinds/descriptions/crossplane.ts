@@ -65,7 +65,7 @@ const SPEED: Descriptions = {
   writeBurstable: 'MB written per second in a burst, at most.',
 }
 
-/** What virtual machines and containers have in common. */
+/** Fields that virtual machines and containers share. */
 const GUEST: Descriptions = {
   nodeName: 'The host, as Proxmox calls it.',
   vmId: 'VMID. Default: a free one of the range of the connection.',

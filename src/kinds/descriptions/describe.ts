@@ -1,22 +1,22 @@
 /**
- * What each field of a kind means, in one sentence, by its path below spec: `upgrade.drain.timeout`. Items of a list
- * have no index, and the values of a map are `*`: `bindings.networks.*.bridge`.
+ * One sentence for each field of a kind, by its path below spec: `upgrade.drain.timeout`. Items of a list have no
+ * index, and the values of a map are `*`: `bindings.networks.*.bridge`.
  */
 export type Descriptions = Readonly<Record<string, string>>
 
-/** What the fields mean that only one hypervisor has. */
+/** Descriptions of fields that only one hypervisor has. */
 export interface HypervisorTexts {
-  /** Of the kinds that only it has. */
+  /** For the kinds that only it has. */
   readonly kinds: Readonly<Record<string, Descriptions>>
-  /** Of its block in a Machine, a MachineClass and a node. */
+  /** For its block in a Machine, a MachineClass and a node. */
   readonly hardware: Descriptions
-  /** Of its block in a Machine alone. */
+  /** For its block in a Machine alone. */
   readonly machine: Descriptions
 }
 
 type SchemaPart = Readonly<Record<string, unknown>>
 
-/** The same descriptions for fields inside another field. */
+/** Returns the descriptions with a path in front. */
 export function under(path: string, descriptions: Descriptions): Descriptions {
   return Object.fromEntries(Object.entries(descriptions).map(([field, text]) => [`${path}.${field}`, text]))
 }

@@ -53,7 +53,7 @@ export function descriptionsOf({ kind, orderedBy }: Kind): Descriptions | undefi
   return orderedBy?.dependsOn[0] === 'spec' ? { ...own, ...ORDERING } : own
 }
 
-/** Of every kind that can be told to wait for another. */
+/** For all kinds that can depend on others. */
 const ORDERING: Descriptions = {
   dependsOn:
     'Declarations that must be Ready before this one is made, such as Machine/db-1. It is deleted before them.',

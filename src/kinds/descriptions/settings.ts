@@ -5,7 +5,7 @@ import { keyOfSecret, managed } from './crossplane.ts'
 import { type Descriptions, under } from './describe.ts'
 import { SECRET } from './shared/secret.ts'
 
-/** Where a setting belongs. */
+/** Descriptions of a setting's place. */
 export const SCOPE: Readonly<Record<string, string>> = {
   host: 'The host: the name of a Host, or what Proxmox calls it.',
   vmid: 'The VM that it is about.',

@@ -26,7 +26,7 @@ export const ipAddress = z.string().refine((text) => IPV4.test(text) || isPlainI
   error: 'an IP address like 192.168.4.1 or fd00::1',
 })
 
-/** What Proxmox takes in an ipconfig line. */
+/** The syntax of an ipconfig line of Proxmox. */
 export const ipv4Setting = z
   .string()
   .refine((text) => text === 'dhcp' || IPV4_CIDR.test(text), { error: 'dhcp, or an address like 192.168.4.20/24' })
@@ -55,14 +55,14 @@ export function ipv4Network(cidr: string): { readonly first: number; readonly la
   return { first, last: first + count - 1, prefix }
 }
 
-/** Is an address in a network? The texts must have passed `ipv4` and `ipv4Cidr`. */
+/** Reports whether an address is in a network. The texts must have passed `ipv4` and `ipv4Cidr`. */
 export function ipv4InNetwork(address: string, cidr: string): boolean {
   const { first, last } = ipv4Network(cidr)
   const value = ipv4Number(address)
   return value >= first && value <= last
 }
 
-/** No zone (`%eth0`), which would be a name of the host that wrote it. */
+/** Refuses a zone (`%eth0`): its name is local to one host. */
 function isPlainIpv6(text: string): boolean {
   return !text.includes('%') && isIPv6(text)
 }

@@ -55,7 +55,7 @@ function isDriftPolicy(value: string | undefined): value is 'correct' | 'report'
   return value === 'correct' || value === 'report' || value === 'ignore'
 }
 
-/** What the annotations say about policy; a kind puts what its own fields say on top. */
+/** Returns the policy in the annotations; a kind overrides it with its own fields. */
 export function annotatedPolicy(manifest: RawManifest): Policy {
   const annotations = manifest.metadata.annotations
   const drift = annotations['croft.dev/drift']

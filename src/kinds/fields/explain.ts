@@ -8,7 +8,7 @@ type FieldPath = readonly (string | number)[]
 type Issue = z.core.$ZodIssue
 type Aliases = Readonly<Record<string, string>>
 
-/** What the schema found wrong, in words that say what was expected, what was found and what to do. */
+/** Explains schema errors: the expected value, the found one, and what to do. */
 export function explain(
   schema: z.ZodType,
   error: z.ZodError,
@@ -85,7 +85,7 @@ function explainIssue(
   }
 }
 
-/** What people write almost right: the same text in the one shape of these that the field takes. */
+/** Returns the text in the nearest accepted form. */
 function nearlyRight(schema: z.core.$ZodType | undefined, found: unknown): string | undefined {
   if (typeof found !== 'string' || schema === undefined) return undefined
   const shapes = [
@@ -113,7 +113,7 @@ export function unknownField(path: FieldPath, key: string, known: readonly strin
   }
 }
 
-/** Where the same name is a field, unless there are many such places: `cpu.cores`, `disks[].image`. */
+/** Returns the paths of fields with this name, unless there are many: `cpu.cores`, `disks[].image`. */
 function placesOf(schema: z.ZodType, name: string): readonly string[] {
   const found: string[] = []
   const search = (at: z.core.$ZodType | undefined, path: string, depth: number): void => {
@@ -165,7 +165,7 @@ function wrongType(
   return defined(fieldProblem('wrong-type', path, `${name} is ${show(found)}; expected ${wanting}`, hint))
 }
 
-/** A problem of this code is told without the lines around it. */
+/** Problems with this code are shown without their source lines. */
 export const SECRET_IN_MANIFEST = 'secret-in-manifest'
 
 /** Returns the message of the text's own rule. No valid text begins with this control character. */

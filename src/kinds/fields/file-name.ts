@@ -13,7 +13,7 @@ export function fileNameOf(url: string): string | undefined {
   return fileName.safeParse(name).success ? name : undefined
 }
 
-/** Why Proxmox would refuse a file of this name for this content, or undefined when it would not. */
+/** Returns why Proxmox refuses a file of this name for this content; undefined if it does not. */
 export function wrongEnding(name: string, content: string): string | undefined {
   const expected = ENDINGS[content]
   if (expected === undefined || expected.test(name)) return undefined
@@ -25,7 +25,7 @@ export function wrongEnding(name: string, content: string): string | undefined {
   return `a file of content ${content} must end in ${wanted[content as keyof typeof wanted]}, and ${name} does not`
 }
 
-/** What to do about an ending that Proxmox does not take. Only the name on the host counts: a qcow2 may be called .img where it comes from. */
+/** Returns the hint for a refused extension. Only the name on the host counts: its source may call a qcow2 .img. */
 export function endingHint(declared: string | undefined): string {
   return declared === undefined ? 'set fileName' : 'change the ending of fileName; the url may end otherwise'
 }

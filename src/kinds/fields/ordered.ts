@@ -14,7 +14,7 @@ const fields = {
     .array(z.string().max(400).regex(KEY, { error: 'a key like Machine/db-1' }))
     .max(LIMITS.dependencies)
     .optional(),
-  /** It is read by an evaluator that knows no effects. */
+  /** Evaluated without side effects. */
   readyWhen: z
     .array(line.clone().register(freeText, { free: true }))
     .max(LIMITS.dependencies)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 const DAYS = 'sun mon tue wed thu fri sat'.split(' ')
 
-/** What each of the five fields of a cron line may count, and the words it may use instead. */
+/** The range of each field of a cron line, and its names. */
 const FIELDS: readonly { readonly from: number; readonly to: number; readonly words: readonly string[] }[] = [
   { from: 0, to: 59, words: [] },
   { from: 0, to: 23, words: [] },

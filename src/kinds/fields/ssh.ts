@@ -12,7 +12,7 @@ function textOf({ pattern, maximum, looksLike }: ReferenceText): z.ZodString {
 
 const { env, file, sops, vault, onePassword, secretRef } = REFERENCE_FORMS
 
-/** Where a secret is found. Its value never stands in a manifest. */
+/** Reference to a secret. Its value is never in a manifest. */
 export const secretReference = exactlyOne({
   env: textOf(env).optional(),
   file: textOf(file).optional(),
@@ -57,7 +57,7 @@ export const sudo = z
   })
   .optional()
 
-/** How a host is reached over SSH. */
+/** SSH access to a host. */
 export const sshFields = z.strictObject({
   user: userName.default('root'),
   address: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),

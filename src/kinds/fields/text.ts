@@ -28,7 +28,7 @@ export const dnsName = matching(
   253,
 )
 
-/** What a person calls a network or a storage in Git; a Host says what it is called there. */
+/** The name of a network or a storage in Git; a Host maps it to the local name. */
 export const logicalName = matching(
   /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/,
   'a name: small letters, digits and dashes, beginning and ending with a letter or digit',
@@ -91,14 +91,14 @@ export const sshKey = matching(
   8192,
 )
 
-/** No user and password in it, nothing that a shell would read; brackets only for IPv6. */
+/** A URL without user and password, and without characters of a shell; brackets only for IPv6. */
 export const webUrl = matching(
   /^https?:\/\/(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?(?:\/[a-zA-Z0-9._~%+,:@!*/-]*)?(?:\?[a-zA-Z0-9._~%+,:@!*/?&=-]*)?$/,
   'a web address that begins with https:// or http://, without user, password or fragment',
   2000,
 )
 
-/** One line for people. Nothing that could move the cursor or end the line. */
+/** One line for people, without control characters. */
 export const line = matching(
   /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
   'one line without control characters',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** As Kubernetes calls them in a schema; others read over it. */
+/** Kubernetes' extension of schemas; other readers ignore it. */
 export const VALIDATIONS = 'x-kubernetes-validations'
 
-/** What a schema asks beyond its fields, also as a CEL rule, so that the Kubernetes API asks the same. */
+/** Rules of a schema beyond its fields, also in CEL, so that the Kubernetes API checks them too. */
 export const validations = z.registry<{ readonly rule: string; readonly message: string }>()
 
 /** A block in which exactly one of some fields stands; without names, of all. */

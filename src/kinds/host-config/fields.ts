@@ -71,7 +71,7 @@ export const url = matching(
   'an address like https://pkgs.k8s.io/core, or file:/srv/packages',
   500,
 )
-/** Where a program is fetched from; its checksum says what it is. */
+/** Where a program is fetched from; the checksum pins its content. */
 export const fetchUrl = matching(
   /^(?:https?:\/\/[A-Za-z0-9.[\]:-]+\/[A-Za-z0-9._~%+:@/-]+|file:(?!.*\/\.\.?(?:\/|$))(?:\/[A-Za-z0-9._+-]+)+)$/,
   'an address like https://get.helm.sh/helm-v3.19.0-linux-amd64.tar.gz, or file:/srv/helm',

@@ -66,7 +66,7 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-/** Without the fields that are undefined: absent means absent. */
+/** Removes undefined fields. */
 function clean<T extends object>(fields: T): Present<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>
 }
@@ -83,7 +83,7 @@ function sshdSettings(sshd: NonNullable<HostConfigSpec['sshd']>): Readonly<Recor
   )
 }
 
-/** What an item stands on, among the items of the same host: by what it is and what it names, never by its position. */
+/** Returns the items on the same host that an item depends on: by type and name, never by position. */
 export function standsOn(item: HostItem, others: readonly HostItem[]): readonly HostItem[] {
   const some = (keep: (other: HostItem) => boolean) => others.filter((other) => other !== item && keep(other))
   switch (item.type) {

@@ -12,7 +12,7 @@ const rights = { mode: field.mode.optional(), owner: field.account.optional(), g
 const erase = z.array(field.serial).max(50).optional()
 const cidr = matching(/^[0-9a-fA-F.:]+\/[0-9]{1,3}$/, 'an address with its prefix, like fd12::2/64', 50)
 
-/** sshd's own words, each with what it may be. What would cut everybody off is not among them. */
+/** Options of sshd with their values. Those that could lock everybody out are left out. */
 const sshd = z.strictObject({
   passwordAuthentication: z.boolean().optional(),
   kbdInteractiveAuthentication: z.boolean().optional(),

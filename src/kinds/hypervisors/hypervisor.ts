@@ -5,7 +5,7 @@ import type { FieldProblem, Kind, Lookup } from '../kind.ts'
 import type { DeviceSpec } from '../schemas/device.ts'
 import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 
-/** What a machine is given of its host's hardware. */
+/** Parts of a host's hardware for one machine. */
 export interface GivenDevices {
   readonly pci: readonly VmPci[]
   readonly usb: readonly VmUsb[]
@@ -16,13 +16,13 @@ export interface GivenDevices {
   readonly host?: string
 }
 
-/** What one hypervisor makes of machines, devices and images. Pure. */
+/** Converts machines, devices and images for one hypervisor. Pure. */
 export interface Hypervisor {
   /** The kinds that only it has, its connection first. */
   readonly kinds: readonly Kind[]
   /** Reports whether it keeps a Device under a name. Otherwise machines look up where the Device is. */
   readonly namesDevices: boolean
-  /** What machines have that name no architecture; undefined where their host decides. */
+  /** Architecture of machines without a declared one; undefined if their host decides. */
   readonly processor?: string
   check(spec: WrittenMachine): readonly FieldProblem[]
   /** The existing machine to take over, by the hypervisor's own id. */

@@ -12,7 +12,7 @@ const SEED_CDROM = 'sata5'
 const SEED_CDROM_ARM = 'scsi11'
 const PROCESSORS = { amd64: 'x86_64', arm64: 'aarch64' } as const
 
-/** The machine as libvirt is to keep it. What only Proxmox knows of it falls away. */
+/** Returns the machine for libvirt, without the fields of Proxmox. */
 export function onLibvirt(machine: Declaration<MachineSpec>, vm: VmSpec, connection: Declaration<LibvirtSpec>): VmSpec {
   const { proxmox: _proxmox, libvirt } = machine.spec
   const said = { ...connection.spec.machines, ...defined<object>(libvirt ?? {}) } as LibvirtSpec['machines']
@@ -38,7 +38,7 @@ export function onLibvirt(machine: Declaration<MachineSpec>, vm: VmSpec, connect
   })
 }
 
-/** What an arm64 machine cannot be. */
+/** Returns settings that an arm64 machine cannot have. */
 export function armProblems(
   said: { readonly [Field in 'architecture' | 'machine' | 'bios' | 'bus']?: string | undefined } | undefined,
 ): readonly { readonly field: string; readonly message: string; readonly hint: string }[] {
@@ -86,7 +86,7 @@ export function checkLibvirtMachine(spec: WrittenMachine): readonly FieldProblem
   return problems
 }
 
-/** As much of the host's processor as there is. */
+/** Returns the processor model: the host's own, as far as possible. */
 function processor(emulated: boolean | undefined, adopted: boolean): string | undefined {
   if (adopted) return undefined
   return emulated === true ? 'maximum' : 'host'

@@ -3,11 +3,11 @@ import { whole } from '../fields/number.ts'
 import { hostKeys, secretReference, sudo } from '../fields/ssh.ts'
 import { line, logicalName, matching, objectName } from '../fields/text.ts'
 
-/** What only libvirt knows of a machine's hardware. A connection may say it for all of its machines. */
+/** Hardware settings of libvirt. A connection may set them for all of its machines. */
 export const libvirtHardware = {
   bios: z.enum(['seabios', 'ovmf']).optional(),
   machine: z.enum(['pc', 'q35']).optional(),
-  /** What its processor is; that of the host unless said otherwise. An arm64 machine is a `virt` that starts by UEFI. */
+  /** The architecture. Default: the host's. An arm64 machine is a `virt` that boots by UEFI. */
   architecture: z.enum(['amd64', 'arm64']).optional(),
   disks: z.enum(['backing', 'copy']).optional(),
   bus: z.enum(['virtio', 'scsi', 'sata']).optional(),

@@ -16,13 +16,13 @@ const BY_KIND: Readonly<Record<(typeof HYPERVISORS)[number]['kind'], Hypervisor>
   Libvirt: libvirtHypervisor,
 }
 
-/** In the order of the table. */
+/** In the table's order. */
 export const ALL_HYPERVISORS: readonly Hypervisor[] = HYPERVISORS.map(({ kind }) => BY_KIND[kind])
 
 /** Blocks of a Machine for what only one hypervisor knows. Whether it is kept there follows from its host. */
 export const machineBlocks = { libvirt: libvirtMachine.optional() }
 
-/** The same of a MachineClass and of a node: only hardware. */
+/** Blocks of a MachineClass and of a node: only hardware. */
 export const hardwareBlocks = { libvirt: z.strictObject(libvirtHardware).optional() }
 
 type Blocks = Pick<WrittenMachine, keyof typeof machineBlocks>

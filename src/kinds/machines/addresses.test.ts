@@ -145,7 +145,7 @@ test('a pool gives out every address that it has, the first and the last as well
   const range = { ranges: [{ from: '10.0.0.10', to: '10.0.0.13' }] }
   assert.deepEqual(all(range, 4), ['10.0.0.10', '10.0.0.11', '10.0.0.12', '10.0.0.13'])
   assert.equal(all(range, 5).filter((one) => /no free address left/.test(one)).length, 1)
-  // Of a network: not its own address, not the broadcast, not the gateway.
+  // Without the network's own address, the broadcast and the gateway.
   assert.deepEqual(all({ cidr: '10.0.0.0/29' }, 5), ['10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6'])
   assert.equal(all({ cidr: '10.0.0.0/29' }, 6).filter((one) => /no free address left/.test(one)).length, 1)
 })

@@ -15,7 +15,7 @@ export interface GivenAddress {
 }
 
 interface Given {
-  /** One entry per network of the machine; undefined is DHCP. */
+  /** One entry per network of the machine; undefined for DHCP. */
   readonly addresses: readonly (GivenAddress | undefined)[]
   readonly problems: readonly FieldProblem[]
   readonly warnings: readonly FieldProblem[]
@@ -27,9 +27,9 @@ interface AddressRequest {
   readonly pool: Declaration<AddressPoolSpec>
 }
 
-/** What a pool must not give out. */
+/** Addresses that a pool must not assign. */
 interface Taken {
-  /** Who has it, by address. */
+  /** The owner of each address. */
   readonly owned: Map<string, string>
   readonly expected: ReadonlyMap<string, string>
 }
@@ -83,19 +83,19 @@ function allocate(lookup: Lookup): Book {
   // Sort, so that two names with equal hashes are always settled the same way, in any order of the files.
   wishes.sort((a, b) => (place(a.machine, a.index) < place(b.machine, b.index) ? -1 : 1))
   const known = wishes.filter((wish) => !keep(wish, lookup, taken, book))
-  // What a guest says of itself takes no address from a machine that is known to have it.
+  // An address that only the guest reports does not displace one that another machine is known to have.
   const without = known.filter((wish) => !keepTold(wish, lookup, taken, book))
   for (const wish of without) choose(wish, taken, book)
   return book
 }
 
-/** Gives the machine the address that it is known to have. False: it has none of this network, or a manifest gives it to another. */
+/** Keeps the machine's known address. Returns false if it has none here, or if a manifest gives it to another. */
 function keep(wish: AddressRequest, lookup: Lookup, { owned }: Taken, book: Book): boolean {
   const has = lookup.kept?.get(wish.machine.key)
   return has !== undefined && has.told !== true && keepFirst(wish, has.addresses, owned, book)
 }
 
-/** The same by what only the guest says: it may say anything, so only what the pool could have given counts. */
+/** Keeps an address that only the guest reports. A guest may report anything, so only addresses of the pool count. */
 function keepTold(wish: AddressRequest, lookup: Lookup, { owned, expected }: Taken, book: Book): boolean {
   const has = lookup.kept?.get(wish.machine.key)
   if (has?.told !== true) return false

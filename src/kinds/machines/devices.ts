@@ -107,7 +107,7 @@ interface DeviceUser {
 
 const usersIn = new WeakMap<Lookup, ReadonlyMap<ResourceKey, readonly DeviceUser[]>>()
 
-/** Which machines each device is given to. */
+/** Returns the machines that each device is assigned to. */
 function usersOf(lookup: Lookup): ReadonlyMap<ResourceKey, readonly DeviceUser[]> {
   const known = usersIn.get(lookup)
   if (known !== undefined) return known

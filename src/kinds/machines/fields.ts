@@ -42,10 +42,10 @@ export const nic = z.strictObject({
 
 const cpuType = matching(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/, 'a CPU type like host or x86-64-v2-AES', 60)
 
-/** A class may say what is not said here. */
+/** Optional fields: a class may set them. */
 export const someCpu = z.strictObject({ cores: whole(1, 1024).optional(), type: cpuType.optional() })
 
-/** How a machine gets its document, and what a changed one means. */
+/** How a machine gets its cloud-init document, and what a changed one does. */
 export const cloudInit = z.strictObject({
   onChange: z.enum(['ignore', 'rerun', 'replace']).default('ignore'),
   storage: logicalName.optional(),
@@ -54,7 +54,7 @@ export const cloudInit = z.strictObject({
 
 export const dns = z.strictObject({ servers: z.array(ipAddress).max(10).optional(), domain: dnsName.optional() })
 
-/** What Proxmox alone knows of a machine's hardware. */
+/** Hardware settings of Proxmox. */
 export const proxmoxHardware = {
   pool: poolName.optional(),
   bios: z.enum(['seabios', 'ovmf']).optional(),
@@ -72,7 +72,7 @@ export const userData = z
   })
   .refine((given) => isSmall(given), { error: `a cloud-config of at most ${LIMITS.userDataNodes} values` })
 
-/** What becomes of it is made while others wait. */
+/** Limits the size, because the document is processed while other requests wait. */
 function isSmall(given: unknown): boolean {
   let left: number = LIMITS.userDataNodes
   const count = (value: unknown): void => {

@@ -23,7 +23,7 @@ export function filesNeeded(vm: VmSpec, lookup: Lookup): readonly ResourceKey[] 
   return volumesNeeded(vm.host, volumes, lookup)
 }
 
-/** The same for any volumes of a host. */
+/** Returns the files needed for any volumes of a host. */
 export function volumesNeeded(
   host: string,
   volumes: readonly (string | undefined)[],

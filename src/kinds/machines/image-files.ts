@@ -24,7 +24,7 @@ export function imageHosts(image: Declaration<ImageSpec>, lookup: Lookup): reado
   return [...(users.get(image.name) ?? [])].sort()
 }
 
-/** Is a copy there only in case that a machine which may go anywhere comes to this host? */
+/** Reports whether the copy is only for machines with `host: auto` that may come to this host. */
 export function isJustInCase(image: Declaration<ImageSpec>, host: string, lookup: Lookup): boolean {
   if (image.spec.hosts !== undefined) return false
   return !machinesIn(lookup).some(
@@ -32,7 +32,7 @@ export function isJustInCase(image: Declaration<ImageSpec>, host: string, lookup
   )
 }
 
-/** One copy of an image on one host. Undefined when the host does not bind the storage. */
+/** Returns the copy of an image on one host. Undefined if the host does not bind the storage. */
 export function imageFile(image: Declaration<ImageSpec>, host: Declaration<HostSpec>): ImageFile | undefined {
   const storage = Object.hasOwn(host.spec.bindings.storages, image.spec.storage)
     ? host.spec.bindings.storages[image.spec.storage]
@@ -57,7 +57,7 @@ export function imageFile(image: Declaration<ImageSpec>, host: Declaration<HostS
   }
 }
 
-/** What the file is called on a storage. */
+/** Returns the file name on a storage. */
 export function imageName(spec: ImageSpec, name: string): string | undefined {
   return spec.fileName ?? (spec.url === undefined ? `${name}.qcow2` : fileNameOf(spec.url))
 }

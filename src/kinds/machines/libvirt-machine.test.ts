@@ -109,7 +109,7 @@ test('an existing network or pool is the one with the UUID that it states', () =
   for (const key of ['LibvirtNetwork/lab', 'LibvirtPool/vms']) {
     const found = resources.find((one) => one.key === key) ?? assert.fail(key)
     assert.equal(found.policy.adopt, uuid)
-    // It says which one it is, and nothing about how that one shall be.
+    // It identifies the network and does not set its UUID.
     assert.ok(found.desired.type === 'setting' && !('uuid' in found.desired.setting.fields))
   }
 })

@@ -25,7 +25,7 @@ import { withClass } from './with-class.ts'
 type MachineDeclaration = Declaration<MachineSpec>
 type HostDeclaration = Declaration<HostSpec>
 
-/** One machine on one host, while it is put together: what is wrong with it is noted on the way. */
+/** The state of building one machine for one host, with its problems so far. */
 interface Making {
   readonly machine: MachineDeclaration
   readonly host: HostDeclaration
@@ -52,7 +52,7 @@ function hostProblem(
   return [unknownHost(host, ['spec', 'host'], lookup)]
 }
 
-/** The same for a machine that has everything its class says. */
+/** Expands a machine with all fields of its class. */
 export function expandWhole(
   machine: MachineDeclaration,
   lookup: Lookup,

@@ -2,7 +2,7 @@ import type { VmNic } from '../../model/vm.ts'
 import type { NetworkSpec } from '../network.ts'
 import type { GivenAddress } from './addresses.ts'
 
-/** One network card with what is known of its addresses. */
+/** One network card with its known addresses. */
 export interface NetworkCard {
   readonly nic: VmNic
   /** Undefined is DHCP. */
@@ -19,7 +19,7 @@ export interface CardSettings {
   readonly gateway6: string | undefined
 }
 
-/** One default route for each family: that of the first network which has one. */
+/** Returns the cards' settings, with one default route per family: that of the first network with a gateway. */
 export function addressingOf(cards: readonly NetworkCard[]): readonly CardSettings[] {
   const routed = cards.findIndex(({ given, network }) => given !== undefined && network?.gateway !== undefined)
   const routed6 = cards.findIndex(({ ipv6, network }) => ipv6?.includes('/') && network?.gateway6 !== undefined)

@@ -10,7 +10,7 @@ import { nodeOf } from './bindings.ts'
 type PlacementHost = Declaration<HostSpec>
 type OnOneHost = (Expanded & { readonly role: 'resource' }) | { readonly problems: readonly FieldProblem[] }
 
-/** What it would be on each host that could hold it, and why the others cannot. Which one it gets is for the plan. */
+/** Returns the machine for each possible host, and why it cannot be on the others. The plan chooses. */
 export function expandAnywhere(
   machine: Declaration<MachineSpec>,
   pinned: string | undefined,
@@ -57,7 +57,7 @@ export function expandAnywhere(
   return { ...sample, placement }
 }
 
-/** Does the machine leave its host to croft? A Host of that name takes the word for itself. */
+/** Reports whether croft chooses the machine's host. A Host with the name `auto` takes precedence. */
 export function isAnywhere(machine: Declaration<MachineSpec>, lookup: Lookup): boolean {
   return machine.spec.host === 'auto' && lookup.declaration('Host', 'auto') === undefined
 }
@@ -112,7 +112,7 @@ function busyOf(host: PlacementHost): { readonly above: number; readonly forMs: 
   }
 }
 
-/** Nothing binds what it names, or nothing at all is right with it: each complaint once. */
+/** Explains that no host fits: bindings are missing, or general problems, each once. */
 function noHost(hosts: readonly PlacementHost[], problems: readonly FieldProblem[]): readonly FieldProblem[] {
   const general = problems.filter(({ code }) => code !== 'unbound')
   if (general.length > 0) {

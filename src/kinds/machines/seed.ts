@@ -30,7 +30,7 @@ export function withMacs(machine: SeededMachine, estate: string, nics: readonly 
   return nics.map((nic) => ({ ...nic, mac: nic.mac ?? stableMac(uid, nic.slot) }))
 }
 
-/** What the machine reads at its first boot, or the problems that are in the way. */
+/** Returns the document for the machine's first boot, or its problems. */
 export function seedOf(
   machine: SeededMachine,
   host: Declaration<HostSpec>,

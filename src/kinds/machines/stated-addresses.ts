@@ -9,11 +9,11 @@ import type { MachineSpec } from '../schemas/machine.ts'
 
 /** Addresses that manifests name. */
 export interface StatedAddresses {
-  /** What has the address: no machine may have it too. */
+  /** The owner of an address: no machine may have it too. */
   readonly owned: ReadonlyMap<string, string>
   /**
-   * Where something is expected to answer, which may be a machine of the pool: a name server, a host. No pool gives such an
-   * address out; a machine may state it, and one that has it keeps it.
+   * Addresses of a name server or a host, which may itself be a machine of the pool. Pools do not assign them; a
+   * machine may declare one, or keep one that it has.
    */
   readonly expected: ReadonlyMap<string, string>
 }

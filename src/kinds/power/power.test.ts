@@ -26,7 +26,7 @@ ${lines.map((line) => `  ${line}`).join('\n')}
 `
 }
 
-/** What is said of a Power beside its hosts: `code line:column message (hint)`. Fields begin at line 5. */
+/** Returns a Power's problems without those of its hosts: `code line:column message (hint)`. Fields from line 5. */
 function said(fields: string): readonly string[] {
   const { problems } = link(readText(manifest(fields) + HOSTS), { findKind })
   return told(problems.filter(({ severity }) => severity === 'error'))

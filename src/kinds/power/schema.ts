@@ -49,7 +49,7 @@ export const powerSchema = z.strictObject({
     .array(
       z.strictObject({
         name: objectName,
-        /** Without it: 1, and for the box of croft or of the NUT server the highest of all. */
+        /** Default: 1, and for the box of croft or of the NUT server the highest of all. */
         level: whole(1, 9).optional(),
         watts: z.strictObject({ on: whole(0, 100_000), off: whole(0, 10_000).default(0) }).optional(),
       }),

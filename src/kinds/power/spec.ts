@@ -104,7 +104,7 @@ export function raisedLevels(
   })
 }
 
-/** A box with the ways to it. Undefined: there is none of that name, which is among the problems then. */
+/** Returns a box with its connections. Undefined: unknown name, which is reported. */
 export function hostOf(
   { name, level, watts }: WrittenPower['hosts'][number],
   index: number,

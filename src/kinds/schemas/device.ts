@@ -26,7 +26,7 @@ export const deviceSchema = z.strictObject({
       usb3: on,
     })
     .optional(),
-  /** Its files below /dev of the host: a container gets these, and several containers may share them. */
+  /** Device files below /dev of the host, for containers; several containers may share them. */
   files: z
     .array(
       z.strictObject({

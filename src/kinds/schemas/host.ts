@@ -50,7 +50,7 @@ export const hostSchema = z.strictObject({
       port: z.int().min(1).max(65_535).default(9),
     })
     .optional(),
-  /** Its management controller, spoken to by Redfish. */
+  /** The management controller, accessed by Redfish. */
   bmc: z
     .strictObject({
       address: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),

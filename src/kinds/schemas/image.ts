@@ -7,7 +7,7 @@ const sha256 = matching(/^[0-9a-f]{64}$/, '64 small hexadecimal digits')
 
 const packageName = matching(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package', 100)
 
-/** How an image is made. Everything that decides its bytes stands here, so the same declaration gives the same image. */
+/** How an image is built. All inputs of its bytes are here, so the same declaration gives the same image. */
 const imageBuild = z.strictObject({
   debian: z
     .strictObject({
@@ -29,7 +29,7 @@ const imageBuild = z.strictObject({
   k3s: z
     .strictObject({
       version: matching(/^v\d+\.\d+\.\d+(?:-rc\d+)?\+k3s\d+$/, 'a version like v1.34.3+k3s1'),
-      /** Of the binary, as the release lists it. */
+      /** Checksum of the binary, as in the release's list. */
       sha256,
       images: sha256.optional(),
     })

@@ -16,7 +16,7 @@ const labelValue = matching(/^(?:[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/,
   { error: 'the value of a label, without .. in it' },
 )
 
-/** What a machine with `host: auto` says about where it may go. */
+/** Constraints on the host of a machine with `host: auto`. */
 const placementFields = z.strictObject({
   labels: z.record(labelName, labelValue).optional(),
   spread: objectName.optional(),

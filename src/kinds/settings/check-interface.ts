@@ -12,8 +12,8 @@ interface Wrong {
 }
 
 /**
- * Proxmox writes interfaces to a file and finds out what they are when it reads it again. What the file cannot say is
- * taken without a complaint and is gone afterwards: declared, it would be set for ever.
+ * Refuses fields that an interface of its type cannot keep. Proxmox writes interfaces to a file and derives their type
+ * from it: fields that the file cannot express are accepted and lost, so croft would set them for ever.
  */
 export function checkInterface(
   { name }: Definition,
@@ -26,7 +26,7 @@ export function checkInterface(
 
 const RULES: Readonly<Record<string, (setting: Interface) => readonly Wrong[]>> = { vlan, bond, bridge }
 
-/** Its VLAN is that of its name where the name says one: `vlan40`, `eno1.40`. */
+/** Checks that the VLAN equals the one in the name: `vlan40`, `eno1.40`. */
 function vlan({ id, fields }: Interface): readonly Wrong[] {
   const [, number] = /^(?:\S+\.|vlan)(\d+)$/.exec(id) ?? []
   const tag = fields.tag === undefined ? undefined : valueText(fields.tag)

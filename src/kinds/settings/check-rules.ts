@@ -4,7 +4,7 @@ import type { FieldProblem } from '../kind.ts'
 
 const ICMP: ReadonlySet<string> = new Set(['icmp', 'icmpv6', 'ipv6-icmp'])
 
-/** What Proxmox would refuse in a list of rules, said before anything is written. */
+/** Reports rules that Proxmox would refuse, before anything is written. */
 export function checkRules(
   definition: Definition,
   rules: SettingValue | undefined,

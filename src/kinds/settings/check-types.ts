@@ -2,7 +2,7 @@ import type { Definition } from '../../model/rest.ts'
 import { valueText } from '../../proxmox/value-text.ts'
 import type { FieldProblem } from '../kind.ts'
 
-/** A field of a definition that a manifest says, in the manifest's own word. */
+/** A field of a definition, under the manifest's name for it. */
 interface StatedField {
   readonly field: string
   readonly word: string

@@ -29,7 +29,7 @@ const word = (more: string) =>
     500,
   )
 
-/** What a field of a definition may be in a manifest. */
+/** Returns the schema of a definition's field in manifests. */
 export function fieldSchema(name: string, field: Field): z.ZodType {
   switch (field.type) {
     case 'text':

@@ -6,7 +6,7 @@ import type { Lookup } from '../kind.ts'
 /** Returns the setting that a declaration describes; undefined if it describes none. */
 export type SettingOf = (declaration: Declaration) => SettingSpec | undefined
 
-/** What one setting names of others: a definition and an id. */
+/** A setting's reference to another one: a definition and an id. */
 interface Reference {
   readonly definition: string
   readonly id: string

@@ -129,7 +129,7 @@ function checkPlace(definition: Definition, spec: OwnSpec): readonly FieldProble
   return []
 }
 
-/** Of fields that stand for each other, exactly one. */
+/** Checks that exactly one of several alternative fields is set. */
 function checkWho({ identity }: Definition, spec: OwnSpec): readonly FieldProblem[] {
   if (identity === undefined || 'constant' in identity) return []
   return identity.fields.flatMap((names) => {

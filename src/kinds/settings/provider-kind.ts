@@ -57,7 +57,7 @@ function blockSchema(mapped: Extract<MappedField, { readonly block: string }>, f
   return mapped.many ? blocks(z.strictObject(shape), 5000) : block(z.strictObject(shape))
 }
 
-/** The fields of the definition that are given, in the provider's words. */
+/** Returns the given fields of the definition, under the provider's names. */
 function saidIn(provider: ProviderKind, given: ProviderFields) {
   return Object.entries(provider.fields).flatMap(([word, mapped]) => {
     if (given[word] === undefined) return []

@@ -1,7 +1,7 @@
 /**
- * How a field of the provider becomes one of ours. A plain text is the name of our field, whose schema it then has.
- * `secret`: a reference to a Kubernetes secret. `block`: a block with other names inside. `unkept`: read, checked for
- * its type, and not used, with a warning that says why.
+ * The mapping of a provider's field to ours. A plain text is the name of our field, with its schema. `secret`: a
+ * reference to a Kubernetes secret. `block`: a block with other names inside. `unkept`: checked for its type and
+ * ignored, with a warning that says why.
  */
 export type MappedField =
   | string
@@ -12,7 +12,7 @@ export type MappedField =
   | { readonly acl: 'user' | 'group' }
   | { readonly unkept: 'text' | 'number' | 'flag'; readonly why: string }
 
-/** One managed kind of provider-proxmox-bpg, as facts. */
+/** One managed kind of provider-proxmox-bpg, as data. */
 export interface ProviderKind {
   readonly kind: string
   /** First part of its API group. */
@@ -26,7 +26,7 @@ export interface ProviderKind {
   readonly guest?: true
   readonly required: readonly string[]
   readonly fields: Readonly<Record<string, MappedField>>
-  /** What the provider takes when nothing is said. */
+  /** The provider's defaults. */
   readonly defaults?: Readonly<Record<string, string | number | boolean>>
 }
 

@@ -1,9 +1,9 @@
 import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
 import { valueText } from '../../proxmox/value-text.ts'
 
-/** What a declaration says of a setting, whichever form it was written in. */
+/** The fields of a setting, from either form of declaration. */
 export interface DeclaredSetting {
-  /** What Proxmox calls it. */
+  /** The id in Proxmox. */
   readonly id: string | undefined
   readonly host?: string
   readonly scope: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import type { Store } from '../../store/port.ts'
 import { OBJECTS } from '../operator.ts'
 import type { Shard } from '../partition.ts'
 
-/** What of a store goes along when an estate moves. */
+/** The part of a store that moves with an estate. */
 export interface Contents {
   readonly complete: boolean
   readonly records: readonly ResourceRecord[]
@@ -41,7 +41,7 @@ export async function replaceContents(store: Store, epoch: number, contents: Con
   if (contents.complete) await store.markComplete(epoch)
 }
 
-/** Several stores in one, as they come out of a cluster. What two of them know, the first says. */
+/** Merges several stores, as read from a cluster. Of duplicates, the first wins. */
 export function mergeContents(all: readonly Contents[]): Contents {
   const records = new Map<ResourceKey, ResourceRecord>()
   const intentions = new Map<string, Intention>()
@@ -60,8 +60,8 @@ export function mergeContents(all: readonly Contents[]): Contents {
 }
 
 /**
- * Which part of it each shard gets, by the place of the shard. A record goes with its object; one without an object with its
- * connection, else with what belongs nowhere. Pure.
+ * Divides the contents by shard index. A record goes with its object; without an object, with its connection, or else
+ * with the unassigned objects. Pure.
  */
 export function divideContents({ complete, ...all }: Contents, shards: readonly Shard[]): readonly Contents[] {
   const byKey = new Map<ResourceKey, number>()
@@ -94,7 +94,7 @@ export function divideContents({ complete, ...all }: Contents, shards: readonly 
   return parts
 }
 
-/** What counts as vanished, and is left alone, where no object says otherwise. */
+/** Returns the owners of the records: keys without an object count as vanished, and are left alone. */
 function knownIn(records: readonly ResourceRecord[]): readonly ResourceKey[] {
   return [...new Set(records.map(({ key }) => ownerOf(key)))].sort()
 }

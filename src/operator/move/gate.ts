@@ -16,7 +16,7 @@ export function gateIn(lease: Foreign): MoveGate {
   return { id: said.get(ID) ?? '', phase }
 }
 
-/** May replicas work? */
+/** Reports whether replicas may work. */
 export function isOpen(gate: MoveGate | undefined): boolean {
   return gate === undefined || gate.phase === 'here'
 }

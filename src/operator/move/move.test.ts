@@ -171,7 +171,7 @@ async function createGround(): Promise<Ground> {
         const begun = await Promise.all(ATOMS.map((atom) => begins(storeAt(atom))))
         if (begun.some(Boolean)) owners.push('cluster')
       } else if (gate?.phase === 'away' || gate?.phase === 'leaving') {
-        // One that was paused since before it shut finds every store closed, or its own epoch still good.
+        // A process paused since before the closure finds every store closed, or its own epoch still valid.
         const begun = await Promise.all(ATOMS.map((atom) => begins(storeAt(atom))))
         if (gate.phase === 'away') assert.ok(!begun.some(Boolean), 'a store is open although the estate is away')
       }
@@ -339,7 +339,7 @@ for (const wanted of ['in', 'out'] as const)
         const ground = await createGround()
         if (wanted === 'out') await ground.move('in')
         const died = `${when} effect ${at}`
-        // One that died in the very last moment is through.
+        // A move that died at its very last step is complete.
         await ground.move(wanted, { at, when }).catch(() => {})
         const owners = await ground.owners()
         assert.ok(owners.length <= 1, `${died}: ${owners.join(' and ')} own it`)

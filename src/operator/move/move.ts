@@ -10,7 +10,7 @@ import type { GateKeeper } from './gate.ts'
 import { listCluster } from './shards.ts'
 import { type MoveMark, type MoveStep, nextOfMove } from './standing.ts'
 
-/** What makes each cluster itself, wherever that is kept. */
+/** Access to the identities of clusters. */
 export interface MovingVault {
   read(cluster: string): Promise<ClusterSecrets | undefined>
   write(secrets: ClusterSecrets): Promise<void>
@@ -20,10 +20,10 @@ export interface MoveOptions {
   readonly client: KubernetesClient
   readonly home: string
   readonly signal: AbortSignal
-  /** Who this cluster is. */
+  /** Identity of this cluster. */
   readonly cluster: string
   readonly gate: GateKeeper
-  /** What lies beside the database. */
+  /** The mark beside the database. */
   readonly mark: {
     read(): MoveMark | undefined
     write(mark: MoveMark): Promise<void>
@@ -32,7 +32,7 @@ export interface MoveOptions {
   /** The database, for the mover alone: also one that has moved. */
   readonly database: Store
   readonly vaults: { readonly here: MovingVault; readonly there: MovingVault }
-  /** What the files declare. */
+  /** The declarations of the files. */
   readonly declared: {
     readonly estateUid: string | undefined
     readonly keys: ReadonlySet<ResourceKey>
@@ -44,7 +44,7 @@ export interface MoveOptions {
   tell(step: MoveStep): void
 }
 
-/** Why a move does not go on, with what to do. Nothing is lost: the same command goes on. */
+/** Why a move stopped, and what to do. Nothing is lost: the same command continues it. */
 export class MoveRefused extends Error {}
 
 /** A step that does not come to an end would be a mistake of ours. */

@@ -9,7 +9,7 @@ import { collectionOf, servedKinds } from '../served.ts'
 export interface ListedCluster {
   readonly shards: readonly Shard[]
   readonly objects: readonly DeclaredObject[]
-  /** In the Estate object; undefined: there is none. */
+  /** The uid in the Estate object; undefined: there is none. */
   readonly estateUid: string | undefined
 }
 
@@ -27,7 +27,7 @@ export async function listCluster(client: KubernetesClient, home: string, signal
   return { shards: partition(objects).shards, objects, estateUid: typeof uid === 'string' ? uid : undefined }
 }
 
-/** Which cluster this is: the uid of a namespace that lives as long as the cluster. */
+/** Returns the cluster's identity: the uid of a namespace that lives as long as the cluster. */
 export async function clusterIdentity(client: KubernetesClient): Promise<string> {
   const system = await client.get('/api/v1/namespaces/kube-system')
   const uid = system.is === 'answer' ? at(system.value, 'metadata', 'uid') : undefined

@@ -7,7 +7,7 @@ export interface MoveMark {
   readonly namespace: string
 }
 
-/** What the Lease `croft-move` says to the replicas. */
+/** The Lease `croft-move`, as replicas read it. */
 export interface MoveGate {
   readonly id: string
   readonly phase: 'arriving' | 'here' | 'leaving' | 'away'
@@ -26,7 +26,7 @@ export type MoveStep =
   | 'retire'
   | 'unfence'
 
-/** Where a move stands. The last three are of this run: a run that crashed does them again. */
+/** The state of a move. The last three fields are only of this run: after a crash, their steps are repeated. */
 export interface Standing {
   readonly mark: MoveMark | undefined
   readonly gate: MoveGate | undefined
@@ -87,7 +87,7 @@ function nextOut({ mark, gate, empty, closed, copied }: Standing): NextOfMove {
     if (empty) return { do: 'fence' }
     return refuse('this database has records of its own and has not moved there; name an empty one with --state')
   }
-  // Nothing has happened in the cluster yet: the database is as good as it was.
+  // The cluster is unchanged: the database is still valid.
   if (gate === undefined && mark.phase === 'preparing') return { do: 'unfence' }
   if (gate?.phase === 'arriving') return { do: closed ? 'retire' : 'close' }
   if (gate?.phase !== 'leaving') return { do: 'leave' }

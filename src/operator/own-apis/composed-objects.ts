@@ -72,12 +72,12 @@ export function indexObjects(all: readonly DeclaredObject[]): IndexedObjects {
   }
 }
 
-/** What has no namespace cannot be owned by what has one: there the label alone says it. */
+/** Cluster-scoped objects cannot have a namespaced owner: only the label links them. */
 function mayNotBeOwned(object: Foreign): boolean {
   return at(object, 'metadata', 'namespace') === undefined
 }
 
-/** What the documents of an instance are as objects of the cluster. A text says why one of them cannot be. Pure. */
+/** Returns the documents of an instance as objects of the cluster, or a text that says why one cannot be made. Pure. */
 export function wantedObjects(
   made: readonly MadeObject[],
   instance: OwningInstance,
@@ -176,7 +176,7 @@ function withKeys(manifest: Foreign, renamed: ReadonlyMap<string, string>): Fore
   }
 }
 
-/** Does the object say all that is wanted, and nothing that was wanted before and is no longer? Pure. */
+/** Reports whether the object has all wanted fields, and none that are no longer wanted. Pure. */
 export function isAsWanted(live: Foreign, { object }: ComposedObject): boolean {
   return annotationsOf(live).get(HASH) === annotationsOf(object).get(HASH) && contains(live, object)
 }

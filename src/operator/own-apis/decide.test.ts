@@ -47,7 +47,7 @@ const facts = (
   ...more,
 })
 
-/** What would be done and said: `apply vm; True Expanded; False Creating`. */
+/** Returns the decision in short: `apply vm; True Expanded; False Creating`. */
 const shown = (given: InstanceFacts) => {
   const { steps, synced, ready } = decideInstance(given)
   const done = steps.map((step) =>

@@ -7,27 +7,27 @@ export const INSTANCE_FINALIZER = 'croft.dev/finalizer'
 /** The server's own wish that what belongs to an object stays. */
 const ORPHAN = 'orphan'
 
-/** What is known of one instance. */
+/** The facts about one instance. */
 export interface InstanceFacts {
   readonly object: Foreign
-  /** Why its deletion says nothing about what was made for it. */
+  /** Why its deletion does not mean to delete its objects. */
   readonly along: string | undefined
   /** The objects it should have, or why they cannot be known. */
   readonly wanted: readonly ComposedObject[] | { readonly problem: string }
-  /** What waits for a value, in words: nothing of it is made or changed, and what is there by these keys stays. */
+  /** Waiting documents: nothing of them is made or changed, and existing objects with these keys stay. */
   readonly waiting?:
     | undefined
     | { readonly keys: ReadonlySet<string>; readonly unnamed: boolean; readonly texts: readonly string[] }
-  /** What was made for it and is there. */
+  /** Existing objects made for it. */
   readonly children: readonly DeclaredObject[]
-  /** The objects that are not its own and stand where it wants to have some. */
+  /** Foreign objects with a name that it wants. */
   readonly strangers: readonly string[]
-  /** What the server said when something was last written for it, if it did not take it. */
+  /** The server's refusal of the last write for it. */
   readonly refusal?: string | undefined
 }
 
 export type ComposeStep =
-  /** Nothing is made for an instance that could go without croft being asked. */
+  /** Without our finalizer, it could vanish unnoticed: make nothing yet. */
   | { readonly do: 'hold' }
   | { readonly do: 'apply'; readonly wanted: ComposedObject }
   | { readonly do: 'delete'; readonly child: DeclaredObject }
@@ -41,7 +41,7 @@ export interface InstanceDecision {
   readonly ready: SaidOfInstance
 }
 
-/** What to do next for an instance, and what to say on it. Pure. */
+/** Decides the next steps for an instance, and its conditions. Pure. */
 export function decideInstance(facts: InstanceFacts): InstanceDecision {
   const { object, wanted, children, strangers, waiting } = facts
   if (at(object, 'metadata', 'deletionTimestamp') !== undefined) return leaving(facts)
@@ -67,7 +67,7 @@ export function decideInstance(facts: InstanceFacts): InstanceDecision {
   const steps = [...applied, ...deletions(surplus, children)]
   return {
     steps,
-    // It is tried again with each look, and said until the server takes it.
+    // A refused write is repeated at each look, and reported until the server accepts it.
     synced:
       facts.refusal !== undefined && steps.length > 0
         ? said('False', 'Refused', facts.refusal)
@@ -76,7 +76,7 @@ export function decideInstance(facts: InstanceFacts): InstanceDecision {
   }
 }
 
-/** It is not ready while a part of it waits; what is not there yet is said first, for that is what the part waits for. */
+/** Returns the Ready condition with waiting parts, after a missing object, for which the part waits. */
 function readyWith(ready: SaidOfInstance, waits: readonly string[]): SaidOfInstance {
   if (waits.length === 0) return ready
   const text = `${waits[0]}${waits.length === 1 ? '' : ` (and ${waits.length - 1} more)`}`
@@ -94,7 +94,7 @@ function leaving({ object, along, children }: InstanceFacts): InstanceDecision {
   return { steps: deletions(children, children), synced, ready: going }
 }
 
-/** What comes after others goes before them. */
+/** Deletes dependents first. */
 function deletions(leave: readonly DeclaredObject[], present: readonly DeclaredObject[]): readonly ComposeStep[] {
   return leave
     .filter(
@@ -128,7 +128,7 @@ function readyOf(wanted: readonly ComposedObject[], byKey: ReadonlyMap<string, D
   return said('True', 'Available')
 }
 
-/** Connections of the provider have no conditions: that they are there is all there is to say. */
+/** The provider's connections have no conditions: they are ready if they exist. */
 function readiness({ served, object }: DeclaredObject): unknown {
   const condition = recordsOf(at(object, 'status', 'conditions')).find(({ type }) => type === 'Ready')
   return condition === undefined && served.kind.kind.endsWith('ProviderConfig') ? 'True' : condition?.status

@@ -12,9 +12,9 @@ import {
 import type { DeclaredObject } from '../objects.ts'
 import type { Externals } from './externals.ts'
 
-/** What the definitions of a cluster define together. */
+/** All APIs that the definitions of a cluster define. */
 export interface DefinedApis extends DescribedDefinitions {
-  /** One of them takes values from objects that are there. */
+  /** Some of them read live objects. */
   readonly readsWorld: boolean
 }
 
@@ -27,15 +27,15 @@ export async function definedApis(composer: Composer, objects: readonly Foreign[
 export interface ExpansionContext {
   readonly definitions: readonly Foreign[]
   readonly home: string
-  /** What was made for the instance before. */
+  /** Objects made for the instance earlier. */
   readonly children: readonly Pick<DeclaredObject, 'key' | 'object'>[]
-  /** What the namespace of the instance may name, where that is not the operator's own. */
+  /** Grant of the instance's namespace, if that is not the operator's. */
   readonly grant: Grant | undefined
   /** Objects that a definition only reads. */
   readonly externals: Pick<Externals, 'find' | 'all'>
 }
 
-/** What an instance becomes, or what is wrong with it; `unknown`: what cannot be said now. */
+/** The documents of an instance, or its problems; `unknown`: not known now. */
 export type ExpandedObject =
   | { readonly made: readonly MadeObject[] }
   | { readonly problem: string }
@@ -56,7 +56,7 @@ export async function expandObject(
   })
   if (answer.answer !== 'expanded')
     return { problem: answer.answer === 'none' ? answer.why : 'it was not expanded', unknown: true }
-  // Judged here once more: what comes out of the cage may be what an instance wants to be read.
+  // Judge again here: the cage runs untrusted expressions, so its reads may exceed the grant.
   for (const reference of answer.reads) {
     const read = permitRead(reference, grant)
     if (!('refused' in read)) externals.find(read)
@@ -67,13 +67,13 @@ export async function expandObject(
   return { made: answer.made }
 }
 
-/** What an instance makes and may not be named where it stands. */
+/** Returns the objects of an instance that are outside the grant of its namespace. */
 function outside(made: MadeDeclaration, grant: Grant | undefined, instance: Foreign): readonly string[] {
   const own = made.place === `${String(instance.kind)}/${objectName(instance) ?? ''}` ? '' : `${made.place}: `
   return composedOutsideGrant(made, grant).map((problem) => `${own}${toldAt(made, problem)}`)
 }
 
-/** What a person wrote of an instance, and what expressions may ask of it. */
+/** Returns an instance as written, with the fields that expressions may read. */
 function instanceOf(object: Foreign): Foreign {
   const metadata = recordOf(object.metadata)
   const { labels, annotations, uid } = metadata

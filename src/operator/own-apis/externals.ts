@@ -13,9 +13,9 @@ export interface Externals {
   all(): ReadonlyMap<string, Foreign | string>
   /** Another one whenever one of them is another. */
   stamp(): number
-  /** Reads all that were asked for. True: one of them is another than before. */
+  /** Reads all requested objects. Returns true if one has changed. */
   read(): Promise<boolean>
-  /** Was one asked for that has never been read? */
+  /** Reports whether a requested object was never read. */
   unread(): boolean
 }
 

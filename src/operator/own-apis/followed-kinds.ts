@@ -10,7 +10,7 @@ export interface KindPlace {
   readonly namespaced: boolean
 }
 
-/** How the cluster serves a kind. Undefined: it does not. */
+/** Returns how the cluster serves a kind. Undefined: not served. */
 export async function placeOfKind(
   client: KubernetesClient,
   apiVersion: string,

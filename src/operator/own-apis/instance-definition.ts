@@ -86,7 +86,7 @@ function versionOf({ apiVersion }: Pick<DescribedApi, 'apiVersion'>): string {
   return apiVersion.split('/')[1] ?? ''
 }
 
-/** Defaults are left out: an object stays as its author wrote it, and croft knows them. */
+/** Without defaults: an object stays as its author wrote it, and croft applies them itself. */
 function schemaOf(shape: ValueShape): Foreign {
   const limits = Object.fromEntries(LIMITS.flatMap((name) => (shape[name] === undefined ? [] : [[name, shape[name]]])))
   const { type, properties, additionalProperties } = shape

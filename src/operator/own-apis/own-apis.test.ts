@@ -177,7 +177,7 @@ test('[F-09] neither a graph removed by force, nor a lost instance, nor a delete
     await ground.call('DELETE', path)
   }
   await lost(`${NODES}/agent-2`)
-  // As the server's own collector does it.
+  // As the server's garbage collector does.
   await ground.call('DELETE', `${POOLS}/agent-2-pool`)
   await ground.call('DELETE', `${VMS}/agent-2`)
   await ground.pass(120_000)
@@ -424,7 +424,7 @@ test('a replica that stood still while another took its place composes nothing w
   await ground.pass(30_000)
   await ground.call('POST', NODES, instance())
   await ground.pass(240_000)
-  // It has heard of the change and is about to write.
+  // It has seen the change and is about to write.
   await ground.call('PATCH', `${NODES}/agent-1`, { spec: { memory: 1024 } })
   await ground.pass(100)
   one.pause()

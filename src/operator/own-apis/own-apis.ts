@@ -100,13 +100,13 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   let servedApis: { readonly stamp: string; readonly found: readonly ServedApi[] } | undefined
   const expanded = new Map<string, { readonly stamp: string; readonly result: ExpandedObject }>()
 
-  /** What statuses show, by the path of the instance. */
+  /** Computed status fields, by the path of the instance. */
   const projections = new Map<
     string,
     { readonly stamp: string; readonly definitions: readonly Foreign[]; readonly status: Foreign }
   >()
 
-  /** What the server did not take, by the path of the instance. */
+  /** Refused writes, by the path of the instance. */
   const refusals = new Map<string, string>()
 
   const taken = (asked: Asked<Foreign>, note: (object: Foreign) => void, instance?: string): boolean => {
@@ -144,7 +144,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     if (there.is === 'silence') return there.message
     if (there.is === 'error' && there.status !== 404) return there.refusal.message
     if (there.is === 'answer') {
-      // What kro or Crossplane made stays as it is.
+      // Definitions made by kro or Crossplane stay.
       if (!labelsOf(there.value).has(DEFINED_BY)) return undefined
       if (annotationsOf(there.value).get(DEFINITION_HASH) === annotationsOf(wanted).get(DEFINITION_HASH))
         return undefined
@@ -207,18 +207,18 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     readonly key: string
   }
 
-  /** What one look goes by. */
+  /** The input of one look. */
   interface SeenObjects {
     readonly found: DefinedApis
     readonly definitions: readonly Foreign[]
-    /** Of the definitions. */
+    /** Stamp of the definitions. */
     readonly stamp: string
     readonly objects: IndexedObjects
   }
 
   const placedInstances = (apis: readonly ServedApi[]): readonly PlacedInstance[] =>
     apis.flatMap(({ api, place }) => {
-      // Every version shows the same objects: they are looked at in one of them.
+      // All versions serve the same objects: read one of them.
       if (place === undefined || !isFirstVersion(api, apis)) return []
       return collectionsOf(place, options).flatMap((collection) =>
         instancesOf.objects(collection).flatMap((object) => {
@@ -244,7 +244,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const deleting = at(object, 'metadata', 'deletionTimestamp') !== undefined
     const namespace = nameOf(at(object, 'metadata', 'namespace')) ?? home
     const along = deleting ? await takenAlong(client, place, namespace) : undefined
-    // What is there may be what an expression asks for.
+    // Expressions may read live objects, so they are part of the stamp.
     const values = found.readsWorld ? [...children.map(valuesIn), String(externals.stamp())] : []
     const own = [stampOf({ object }), ...values].join(' ')
     const before = expanded.get(one.path)
@@ -330,7 +330,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   ): Promise<void> => {
     const key = definitionKey(object)
     const kind = nameOf(object.kind)
-    // These have no status: what is wrong with a composition is said on what it is for.
+    // These have no status: their problems are shown on the definition that they serve.
     if (kind === 'Composition' || kind === 'EnvironmentConfig') return
     const path = `${collection}/${segment(objectName(object) ?? '')}`
     const own = about.apis.filter(({ api }) => api.definition === key)
@@ -369,7 +369,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
       await patched(`${path}/status`, collection, { status }, definitionsOf, `write the status of ${key}`)
   }
 
-  /** Is this Composition for what the object defines? */
+  /** Reports whether this Composition serves the definition. */
   const isFor = (name: string, definition: Foreign): boolean => {
     const composition = definitionObjects().find(({ object }) => definitionKey(object) === name)?.object
     const wanted = recordOf(at(composition, 'spec', 'compositeTypeRef'))
@@ -426,14 +426,14 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
       const seen = { found, definitions, stamp, objects: indexObjects(source.all()) }
       await inParallel(all, AT_ONCE, (one) => reconcile(one, seen))
     }
-    // What could not be listed may have instances: then a definition stays.
+    // An unlisted kind may have instances: then its definition stays.
     if (complete || apis.some(({ trouble }) => trouble !== undefined))
       await inParallel(objects, AT_ONCE, async ({ object, collection }) => {
         if (complete || at(object, 'metadata', 'deletionTimestamp') === undefined)
           await tellDefinition(object, collection, { found, apis, all })
       })
     if (apis.some(({ place }) => place === undefined)) servedApis = undefined
-    // Who is asked for the first time is read at once.
+    // Read newly requested objects at once.
     if (externals.unread() && (await externals.read())) changed = true
     return complete && servedApis !== undefined
   }
@@ -481,14 +481,14 @@ function collectionsOf(place: KindPlace, { grants, home }: OwnApisOptions): read
     : [collectionIn(place, home)]
 }
 
-/** What expressions may ask of an object: not since when a condition holds. */
+/** Returns the fields of an object that expressions may read: without times of conditions. */
 function valuesIn({ object }: DeclaredObject): string {
   const status = recordOf(object.status)
   const conditions = recordsOf(status.conditions).map(({ lastTransitionTime: _, ...one }) => one)
   return JSON.stringify([uidOf(object), { ...status, conditions }])
 }
 
-/** What of an instance waits for a value. Keys are those of objects in the namespace of the instance. */
+/** Returns the waiting documents of an instance. Keys are of objects in the instance's namespace. */
 function waitingIn(made: readonly MadeObject[], namespace: string | undefined): InstanceFacts['waiting'] {
   const waits = made.filter((one) => one.waits !== undefined)
   if (waits.length === 0) return undefined

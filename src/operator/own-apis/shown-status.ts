@@ -2,18 +2,18 @@ import { at, type Foreign, recordOf } from '../../kubernetes/objects.ts'
 import { withConditions } from '../status.ts'
 import type { InstanceDecision, SaidOfInstance } from './decide.ts'
 
-/** Whose words an object speaks. */
+/** The project whose conditions and fields an object uses. */
 export type ApiDialect = 'kro' | 'crossplane'
 
 export function dialectOf(definition: string): ApiDialect {
   return definition.startsWith('ResourceGraphDefinition/') ? 'kro' : 'crossplane'
 }
 
-/** What is known of a definition. */
+/** The judgement of a definition. */
 export interface DefinitionVerdict {
-  /** What is wrong with it; each names the field. */
+  /** Its problems, each with the field. */
   readonly problems: readonly string[]
-  /** Why its instances cannot be served. */
+  /** Why its instances are not served. */
   readonly unserved: string | undefined
   /** Instances that keep it from being deleted. */
   readonly holding: readonly string[]

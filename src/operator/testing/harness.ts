@@ -34,7 +34,7 @@ export interface Ground {
 export interface StartOptions {
   readonly name?: string
   readonly wire?: Wire
-  /** How far its clock is off. */
+  /** Error of its clock. */
   readonly skewMs?: number
   /** Make what instances of composed APIs stand for. */
   readonly ownApis?: boolean
@@ -208,7 +208,7 @@ async function startOperator(
   }
 }
 
-/** What a process waits at while it stands still. */
+/** Makes a gate at which a paused process waits. */
 function createGate() {
   let dead = false
   let lift = () => {}

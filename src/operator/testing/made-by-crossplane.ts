@@ -209,7 +209,7 @@ export function madeByCrossplane(vm: ProviderVm): Foreign {
   }
 }
 
-/** What stands in its status. */
+/** Returns its status. */
 export function statusByCrossplane(vm: ProviderVm): Foreign {
   const conditions = [
     { type: 'LastAsyncOperation', status: 'True', reason: 'Success', lastTransitionTime: '2026-10-01T10:00:30Z' },

@@ -7,13 +7,13 @@ export interface ConformanceSubject {
   readonly shell: Shell
   /** A directory on that computer in which the suite may write; empty at the start. */
   readonly directory: string
-  /** Does a file exist there? Asked around the shell. */
+  /** Reports whether a file exists, without using the shell. */
   exists(path: string): Promise<boolean>
 }
 
 type Rule = (what: string, body: (subject: ConformanceSubject) => Promise<void>) => void
 
-/** What every Shell must keep to about files, a simulated one too: what it lets pass, no real one may refuse. */
+/** Rules about files for every Shell, simulated ones included: they must not accept what a real one refuses. */
 export function fileConformance(name: string, open: () => Promise<ConformanceSubject>): void {
   fileRules((what, body) => void test(`${name}: ${what}`, async () => body(await open())))
 }
@@ -113,7 +113,7 @@ export function shellConformance(
     const clean = word.map((text) => text.replaceAll('\0', '').toWellFormed())
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(clean, { maxLength: 6 }), { minLength: 1, maxLength: 12 }), async (many) => {
-        // One program for many lists of words: what counts is how they come back, not how often we connect.
+        // Use one program for many lists of words: the test is about quoting, not about connecting.
         for (const argv of [many.flat()]) {
           const ran = await shell.run(['printf', '%s\\0', ...argv, 'end'])
           assert.deepEqual(ran.stdout.split('\0').slice(0, -1), [...argv, 'end'])

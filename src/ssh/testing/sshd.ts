@@ -7,7 +7,7 @@ import type { SshTarget } from '../../model/secret.ts'
 
 const SSHD = '/usr/sbin/sshd'
 
-/** Why no real sshd can be started here; undefined when it can. Nothing may be skipped in CI. */
+/** Returns why no real sshd can start here; undefined if it can. In CI nothing may be skipped. */
 export function sshdMissing(): string | undefined {
   if (existsSync(SSHD) && existsSync('/usr/bin/ssh')) return undefined
   if (process.env.CI !== undefined) throw new Error('openssh-server and openssh-client must be installed in CI')
@@ -36,7 +36,7 @@ export async function startSshd(config: readonly string[] = []): Promise<RealSsh
   const port = await freePort()
   const authorized = join(directory, 'authorized')
   writeFileSync(join(directory, 'config'), sshdConfig({ port, directory, hostKey: hostKeyFile, authorized }, config))
-  // Where it separates its privileges; an installation without a running service lacks it.
+  // sshd's directory for privilege separation; an installation without a running service lacks it.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const child = spawn(SSHD, ['-D', '-e', '-f', join(directory, 'config')], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
@@ -72,7 +72,7 @@ export async function startSshd(config: readonly string[] = []): Promise<RealSsh
   }
 }
 
-/** What such an sshd is told: one address, one host key, one file of keys that it lets in, and nothing of this computer. */
+/** Returns such an sshd's configuration: one address, host key and file of accepted keys; nothing of this system. */
 export function sshdConfig(
   at: { readonly port: number; readonly directory: string; readonly hostKey: string; readonly authorized: string },
   more: readonly string[] = [],

@@ -5,7 +5,7 @@ import { DEFAULT_POLICY } from '../../model/declaration.ts'
 import type { CoordinatedIntention, Intention, NewEvent, ResourceRecord, ThingIntention } from '../../model/record.ts'
 import { StaleEpoch, type Store } from '../port.ts'
 
-/** Where data lies. Every `open` is a new handle on the same data, as a second or a restarted process has. */
+/** The data of a store. Each `open` is a new handle on the same data, like a second or restarted process. */
 export interface StorePlace {
   open(): Promise<Store>
   remove(): Promise<void>

@@ -16,9 +16,9 @@ export const cilium = preset({
   namespace: 'kube-system',
   fields: z
     .strictObject({
-      /** Do the work of kube-proxy as well. The Cluster then says kubeProxy: false. */
+      /** Replaces kube-proxy. The Cluster then has kubeProxy: false. */
       kubeProxyReplacement: z.boolean().default(true),
-      /** Where the API is found before any Service works: K3s' own door on every node unless said otherwise. */
+      /** Address of the API before any Service works. Default: K3s' local port on each node. */
       apiServer: z
         .strictObject({
           host: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),

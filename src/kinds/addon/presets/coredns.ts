@@ -13,9 +13,9 @@ export const coredns = preset({
   namespace: 'kube-system',
   fields: z.strictObject({
     replicas: whole(1, 10).default(2),
-    /** The address that nodes give to pods; the Cluster's own unless said otherwise. */
+    /** The DNS address that nodes give to pods. Default: the Cluster's. */
     clusterIp: ipAddress.optional(),
-    /** Who answers for all other names; what the node itself asks when empty. */
+    /** Name servers for all other names. Default: those of the node. */
     upstream: z.array(ipAddress).default([]),
     clusterDomain: dnsName.optional(),
     /** Names with their addresses, beside those of nodes whose addresses stand in the Cluster. */
@@ -82,7 +82,7 @@ export const coredns = preset({
   example: { replicas: 2, clusterIp: '10.43.0.10', upstream: ['192.168.4.1'] },
 })
 
-/** One address as itself; one of each family as both. */
+/** Returns a single address, or one of each family. */
 function addresses(all: readonly string[]): object {
   const [first] = all
   if (first === undefined) return {}
@@ -91,7 +91,7 @@ function addresses(all: readonly string[]): object {
     : { clusterIP: first, clusterIPs: all, ipFamilyPolicy: 'RequireDualStack' }
 }
 
-/** What K3s writes into the CoreDNS that it brings, and into no other: the names of the nodes. */
+/** Returns the node names that K3s writes only into its own CoreDNS. */
 function hostsPlugin(hosts: readonly { readonly name: string; readonly addresses: readonly string[] }[]) {
   if (hosts.length === 0) return []
   const lines = hosts.flatMap(({ name, addresses: own }) => own.map((address) => `${address} ${name}`))

@@ -39,7 +39,7 @@ export const garage = preset({
       },
     },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'garage', namespace } },
-    // Its nodes find each other by objects of their own kind, which they define themselves.
+    // Its nodes find each other through custom objects, whose kind they define.
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',

@@ -3,7 +3,7 @@ import { className, hostPath } from './fields.ts'
 import { preset } from './preset.ts'
 
 const NAME = 'local-path-provisioner'
-/* Its program looks for these two by name: for the pods that make and remove directories on the nodes. */
+/* The program looks these up by name, for the pods that make and remove directories on the nodes. */
 const ACCOUNT = 'local-path-provisioner-service-account'
 const CONFIG = 'local-path-config'
 

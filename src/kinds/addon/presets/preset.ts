@@ -17,19 +17,19 @@ export interface PresetContext {
   readonly cluster: ClusterFacts
 }
 
-/** What a preset must know of its Cluster to fit it. */
+/** The facts about its Cluster that a preset uses. */
 export interface ClusterFacts {
   /** Families of pods, the first one first. */
   readonly families: readonly (4 | 6)[]
   readonly serviceCidrs: readonly string[]
-  /** Where kubelets tell pods to ask for names: one address of each family of Services. */
+  /** DNS addresses that kubelets give to pods: one of each family of Services. */
   readonly dns: readonly string[]
   readonly domain: string
   /** Nodes whose addresses are written down, by the name that Kubernetes has for them. */
   readonly nodes: readonly { readonly name: string; readonly addresses: readonly string[] }[]
 }
 
-/** What people install again and again, as data: one short file for each. */
+/** A common component as data: one short file each. */
 export interface Preset<Fields = unknown> {
   readonly name: string
   readonly about: string
@@ -40,7 +40,7 @@ export interface Preset<Fields = unknown> {
   readonly fields: z.ZodType<Fields>
   readonly chart?: (fields: Fields, context: PresetContext) => PresetChart
   readonly objects?: (fields: Fields, context: PresetContext) => readonly KubeObject[]
-  /** What of the fields does not fit the Cluster; paths begin below `with`. */
+  /** Returns the fields that do not fit the Cluster; paths begin below `with`. */
   readonly problems?: (fields: Fields, cluster: ClusterFacts) => readonly PresetProblem[]
   /** A complete `with`, for the documentation and the tests. */
   readonly example: Readonly<Record<string, unknown>>

@@ -15,9 +15,9 @@ export const rookCeph = preset({
   fields: z.strictObject({
     image: matching(/^[a-z0-9./-]+:[A-Za-z0-9._-]+$/, 'an image with its tag').default('quay.io/ceph/ceph:v19.2.6'),
     monitors: whole(1, 5).default(3),
-    /** Which disks: a pattern of device names. Nothing is taken without it. */
+    /** A pattern of device names. No disk is used without it. */
     devices: matching(/^[A-Za-z0-9^$[\]()|*-]+$/, 'a pattern of device names, like ^sd[b-d]', 100).optional(),
-    /** Only nodes with these labels carry it. */
+    /** Labels of the nodes that carry it. */
     nodes: labels.optional(),
     replicas: whole(1, 5).default(3),
     dataPath: hostPath.default('/var/lib/rook'),

@@ -1,4 +1,4 @@
-/* What Helm would print for a small chart with everything that matters: definitions, hooks, a Secret, something to keep. */
+/* Imitates Helm's output for a small chart with all relevant parts: definitions, hooks, a Secret, a kept object. */
 
 interface Shop {
   readonly image?: string

@@ -69,7 +69,7 @@ export function outcome(spec: object, around = surroundings(), name = 'homelab')
   return expand(cluster, [...around, cluster])
 }
 
-/** What is in the way, as `place: message`. */
+/** Returns the problems as `place: message`. */
 export function complaints(spec: object, around = surroundings(), name = 'homelab'): readonly string[] {
   const expanded = outcome(spec, around, name)
   return 'problems' in expanded ? expanded.problems.map(({ path, message }) => `${path.join('.')}: ${message}`) : []

@@ -1,7 +1,7 @@
 import type { Descriptions } from '../describe.ts'
 import { secretAt } from './secret.ts'
 
-/** How croft logs in over SSH. */
+/** The SSH login of croft. */
 export const SSH_LOGIN: Descriptions = {
   hostKeys: 'Public host keys of the SSH server, as ssh-keyscan prints them without the name; croft accepts no others.',
   ...secretAt('key', 'Private key for the login; without it croft asks your SSH agent.'),
