@@ -60,7 +60,7 @@ export function eventTime(atMs: number, nowMs: number): string {
   return `${at.toLocaleDateString('en-GB', day)} ${clockTime(atMs).slice(0, 5)}`
 }
 
-/** A moment within a week: `Sat 23:30`; in the zone of a schedule where one is given, as its other times are. */
+/** Returns a moment within a week: `Sat 23:30`, in the schedule's zone if given. */
 export function weekdayTime(atMs: number, timeZone = ownZone()): string {
   const parts = { weekday: 'short', hour: '2-digit', minute: '2-digit' } as const
   try {

@@ -5,7 +5,7 @@ import { live, serverNow } from './live.ts'
 export interface Fetched<T> {
   readonly value: T | undefined
   readonly trouble: Failure | undefined
-  /** Asks once more, at once. */
+  /** Fetches again at once. */
   again(): void
 }
 
@@ -15,7 +15,7 @@ interface Failure {
   readonly absent: boolean
 }
 
-/** After a failure it is asked again, a little later each time. */
+/** Delays of retries after failures. */
 const FIRST_RETRY_MS = 2000
 const LAST_RETRY_MS = 30_000
 

@@ -10,7 +10,7 @@ export function nextTheme(): void {
   setTheme(THEMES[(at + 1) % THEMES.length] ?? 'system')
 }
 
-/** The keys that work everywhere. What is typed into a field stays there. */
+/** Handles the keys that work everywhere, except in input fields. */
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     const target = event.target as HTMLElement

@@ -15,7 +15,7 @@ export interface Live {
   readonly lostMs: number | undefined
   /** The server's reason why there is no page. */
   readonly trouble: string | undefined
-  /** The server's time when the page was last told something, and ours at that moment. */
+  /** The server's time of the last message, and ours at that moment. */
   readonly received: { readonly serverMs: number; readonly hereMs: number }
 }
 
@@ -45,7 +45,7 @@ let early: Extract<Heard, { is: 'said' }>[] | undefined
 let silence: ReturnType<typeof setTimeout> | undefined
 let again: ReturnType<typeof setTimeout> | undefined
 
-/** Loads the page and follows it. Comes back by itself, without a gap, when the line was lost. */
+/** Loads the page and follows it. Reconnects automatically and without a gap. */
 export async function follow(): Promise<void> {
   clearTimeout(again)
   again = undefined
@@ -118,7 +118,7 @@ function said({ name, data, id }: Extract<Heard, { is: 'said' }>): void {
   if (name === 'beat') {
     const { atMs } = JSON.parse(data) as { atMs: number }
     live.set({ line: 'live', received: received(atMs) })
-    // A tab that slept may have missed what the others were told.
+    // A tab that slept may have missed messages.
     if (id !== '' && (boot !== ownBoot || n > own)) void follow()
     return
   }

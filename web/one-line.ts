@@ -6,7 +6,7 @@
 /** Messages of the connection, equal for all tabs. */
 export type Heard =
   | { readonly is: 'open' }
-  /** The browser tries again by itself. */
+  /** The browser reconnects by itself. */
   | { readonly is: 'cut' }
   /** The server answered with an error in place of the stream. */
   | { readonly is: 'closed' }

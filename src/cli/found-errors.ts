@@ -3,8 +3,8 @@ import type { Runtime } from './runtime.ts'
 import { EXIT, type VerbResult } from './verb.ts'
 
 /**
- * Verbs whose exit code says how one deed ended, or that read manifests for something else. Of all others 0 means that
- * everything was read: a script takes it for that.
+ * Verbs whose exit code is the result of one action, or that read manifests for another purpose. For all others, 0
+ * means that everything was read: scripts rely on it.
  */
 export const OF_DEEDS: Readonly<Record<string, string>> = {
   __complete: 'words for a shell',

@@ -14,7 +14,7 @@ import type { Terminal } from './runtime.ts'
 
 export type ProgressMode = 'tty' | 'plain' | 'json' | 'quiet'
 
-/** Tells the story of a run while it happens. Thin: what to tell is decided in render/progress.ts. */
+/** Prints the progress of a run. Thin: render/progress.ts decides what to print. */
 export interface LiveProgress {
   onPass(report: PassReport): void
   /** A line that belongs to the story but to no pass. */

@@ -75,7 +75,7 @@ export function inWords(directory: string, real: string): string {
   return directory === '.' ? real : directory
 }
 
-/** The wrong directory looks like an empty one, and an empty one is easily taken for one that is in order. */
+/** Warns of a directory without manifests: a wrong one would look like one in order. */
 export function nothingIn(directory: string): string {
   return `Warning: there is no manifest (.yaml, .yml or .json) in ${directory}. Is it the right directory?`
 }

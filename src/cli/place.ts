@@ -47,8 +47,8 @@ function followsResource(verb: string, words: readonly string[], isKind: (word: 
 }
 
 /**
- * `infra/`, `.`, `../home`, `/srv/infra`: no kind and no name is written like that. Where the verb has no use for one more
- * word, plain `infra` is a directory too.
+ * Returns the directory among the words: `infra/`, `.`, `../home`, `/srv/infra`, which no kind or name looks like. If
+ * the verb takes no further word, plain `infra` may be one too.
  */
 function directoryIn(words: readonly string[], cwd: string, most: number): string | undefined {
   const last = words.at(-1)

@@ -7,7 +7,7 @@ export interface RehearsalScope {
   readonly leftOut: readonly string[]
 }
 
-/** A twin speaks as Proxmox does, and nothing else. */
+/** Twins exist only for Proxmox. */
 const TWINNED = 'proxmox'
 
 /**

@@ -123,7 +123,7 @@ export interface SimulatedGuest {
   readonly startedAtMs: number
   /** The configuration as the host holds it: `scsi0`, `ide2`, `memory`. */
   readonly config: Readonly<Record<string, string>>
-  /** Its disks as `storage:name`, with their sizes. */
+  /** The disks as `storage:name`, with their sizes. */
   readonly disks: readonly { readonly volume: string; readonly bytes: number }[]
 }
 
@@ -133,7 +133,7 @@ export interface EngineOptions {
   /** The database, if one was named. The vault is in the same folder. */
   readonly state?: string
   readonly clock?: Clock
-  /** A person asked for it: what had stalled is tried again. */
+  /** Retries stalled resources, on a person's request. */
   readonly retryStalled?: boolean
   /** The epoch of the process that shares its store with the engine. */
   readonly epoch?: number
@@ -245,7 +245,7 @@ export interface Runtime extends StateAccess {
   loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate>
   /** Follows the branch main of a repository, through a mirror in a directory of ours. */
   follow(remote: string, mirror: string): Promise<FollowedRepository>
-  /** Writes a file of the estate, with its folders; without `replace` only where there is none. Answers whether it did. */
+  /** Writes a file of the estate, with its folders; without `replace` only a new one. Reports whether it did. */
   writeFile?(file: string, text: string, options?: { readonly replace?: boolean }): Promise<boolean>
   /** Takes a database back by one version of its schema; answers the version it has then. */
   takeSchemaBack(file: string): Promise<number>

@@ -83,7 +83,7 @@ function withoutTimes(of: object): object {
   return lasting
 }
 
-/** The plan as a person is asked about it. */
+/** Returns the plan for approval. */
 export function shownPlan(plan: Plan) {
   return {
     hash: fingerprintOf(plan),
@@ -125,7 +125,7 @@ export function savePlan(
   writeFileSync(file, `${JSON.stringify(saved, undefined, 2)}\n`, { mode: 0o600 })
 }
 
-/** The plan in a file; undefined where the path is no file with one. */
+/** Reads a saved plan; undefined if the file has none. */
 export function savedPlanAt(file: string): SavedPlan | undefined {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found?.isFile() !== true || found.size > LIMITS.savedPlanBytes) return undefined

@@ -58,7 +58,7 @@ export function resolveKey(
   throw new CliError(nothingCalled(kinds, asked))
 }
 
-/** For a word that is neither a kind nor the name of anything. */
+/** Explains a word that is neither a kind nor a name. */
 export function nothingCalled(kinds: readonly Kind[], asked: string): string {
   if (/^(?:po|pods?)$/i.test(asked)) return 'Pods are no resource of croft. Run croft pods CLUSTER to list them.'
   const near = nearestKind(kinds, asked)

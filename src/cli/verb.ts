@@ -30,7 +30,7 @@ export class StoppedBySignal extends Error {
   }
 }
 
-/** A look that was stopped has seen nothing, and what it did not see is no finding. */
+/** Throws after an interrupted look: what it missed is no finding. */
 export function stopIfInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw new StoppedBySignal('Interrupted while croft looked at what is there. Nothing was done.')
 }

@@ -3,7 +3,7 @@ import { wordSet } from '../lib/word-list.ts'
 import type { Tree, TreeMap } from '../model/vm.ts'
 import type { SeedProblem } from './shape.ts'
 
-/** Lists whose members are told apart by a field: two of the same name contradict each other. */
+/** Lists whose members are identified by a field: two with the same value conflict. */
 const NAMED: Readonly<Record<string, string>> = { users: 'name', write_files: 'path' }
 /** Lists that are put together, what croft needs first. */
 const JOINED = wordSet('users write_files runcmd bootcmd packages ssh_authorized_keys ssh_import_id')

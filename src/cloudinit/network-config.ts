@@ -2,7 +2,7 @@ import type { Tree, TreeMap } from '../model/vm.ts'
 
 /** The desired addressing of one network card. */
 export interface CardAddressing {
-  /** For people and for messages: the card is found by its hardware address alone. */
+  /** For people: the card is matched by its hardware address alone. */
   readonly id: string
   readonly mac: string
   /** `dhcp`, or an address with its prefix. */

@@ -30,8 +30,8 @@ export function readCloudInit(text: string): CloudInitResult | undefined {
 }
 
 /**
- * A machine that croft made is up when its first boot has ended, and well when it has ended well. Undefined: nothing
- * speaks against it. Pure.
+ * Returns whether a machine that croft made is up and healthy, by the end of its first boot. Undefined: no objection.
+ * Pure.
  */
 export function cloudInitReadiness(
   result: CloudInitResult | undefined,

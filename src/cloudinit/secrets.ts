@@ -3,7 +3,7 @@ import type { Secret, SecretReference } from '../model/secret.ts'
 import type { SeedDocument, Tree, TreeMap } from '../model/vm.ts'
 import { isReadable } from './shape.ts'
 
-/** The place whose text is the content of a file: its bytes stay as they are, with their last line end. */
+/** The field with a file's content, whose bytes stay as they are, with the last line end. */
 const CONTENT = 'content'
 
 /**

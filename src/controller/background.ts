@@ -67,7 +67,7 @@ export function createBackground({ clock, wake, checks, notifier, previews, tell
         notifying.from(notifier?.dueMs() ?? Number.POSITIVE_INFINITY),
         previewing.from(previews?.dueMs() ?? Number.POSITIVE_INFINITY),
       ),
-    /** Throws what one of them threw, once. */
+    /** Throws the first error of a job, once. */
     check(): void {
       for (const one of [checking, notifying, previewing]) one.check()
     },

@@ -63,7 +63,7 @@ const source = z
       .string()
       .regex(/^[A-Za-z0-9._-]+$/)
       .default('git'),
-    /** For https: the file of the authority that signed the other side's certificate, where the system does not know it. */
+    /** For https: the CA of the server's certificate, if the system does not trust it. */
     ca: safePath.optional(),
     /** For SSH: our key, and the host key that the other side must show. */
     ssh: z
@@ -94,7 +94,7 @@ const source = z
     age: safePath.optional(),
     /** Names that its objects may use. Default: all. */
     grant: grantSchema.optional(),
-    /** A revision with errors is followed as far as it can be, and nothing is deleted by it; else the last whole one stays. */
+    /** Follows a revision with errors as far as possible, without deletions; otherwise the last whole one stays. */
     keepGoing: z.boolean().optional(),
     /** `manual`: a new commit is planned, and comes into force when a person approves exactly that plan. */
     apply: z.enum(['automatic', 'manual']).default('automatic'),
@@ -158,7 +158,7 @@ const schema = z.strictObject({
   ).default('127.0.0.1:8087'),
   names: z.array(z.string().max(255)).max(20).default([]),
   publicUrl: z.string().max(500).optional(),
-  /** Addresses of proxies that say whose request they pass on. */
+  /** Addresses of proxies whose X-Forwarded-For counts. */
   trustedProxies: z
     .array(z.union([z.ipv4(), z.ipv6()]))
     .max(50)
@@ -167,7 +167,7 @@ const schema = z.strictObject({
   reading: z.enum(['anybody', 'signed-in']).default('anybody'),
   /** `required`: approving and switching off on the page needs a code of an authenticator app. */
   secondFactor: z.enum(['offered', 'required']).default('offered'),
-  /** A page at /status for everybody, without signing in. It shows what is listed here and nothing else. */
+  /** A public page at /status. It shows only the things listed here. */
   status: z
     .strictObject({
       title: publicName.default('Status'),

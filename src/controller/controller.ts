@@ -52,7 +52,7 @@ export interface ControllerOptions {
   readonly phase?: number
   /** The plan of a commit that waits for a person. A source with `apply: manual` needs it. */
   planWaiting?: ManualApplyDeps['plan']
-  /** Looks, with every look at the sources, whether secrets have changed behind their references. Undefined: none has. */
+  /** Reports secrets that have changed behind their references, at every look at the sources. Undefined: none. */
   refresh?(estate: Estate): Promise<Estate | undefined>
   /** Makes Git agree with the world: a commit on a branch, or why not. */
   adopt?(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted>
@@ -72,7 +72,7 @@ export interface ControllerOptions {
   kubeconfigs?: Kubeconfigs
   /** Serial consoles of machines. */
   consoles?: Consoles
-  /** Work is over for now, or nothing was found to do for a while: a moment to give memory back. */
+  /** Called when all work is done, or nothing was found for a while: a moment to free memory. */
   onCalm?(after: Calm): void
   /** There is no page: make no view, and call listeners for events alone. */
   readonly headless?: true
@@ -116,7 +116,7 @@ interface Tried {
 const WISHES = 'controller/wishes'
 const NOTIFIED = 'controller/told'
 
-/** The controller: one loop that wakes by a push, a poll or a timer, makes a pass, and shows what came of it. */
+/** Creates the controller: one loop that wakes by a push, a poll or a timer, makes a pass, and publishes the result. */
 export async function createController(options: ControllerOptions): Promise<RunningController> {
   const { clock, epoch, engine } = options
   const store = watched(options.store)

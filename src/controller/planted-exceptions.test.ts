@@ -117,7 +117,7 @@ test('a close look that throws costs that look alone', async () => {
     { driver: withSession('observe', () => left-- > 0) },
     (harness) => isReady(harness) && isReady(harness, ILL),
   ).catch((error: unknown) => {
-    // A look that is made again says nothing of the one before.
+    // A repeated look has its own result.
     if (left > 0) throw error
   })
 })

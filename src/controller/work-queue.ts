@@ -8,7 +8,7 @@ export interface WorkQueue {
   end(): void
 }
 
-/** A pass and a person's operation that both speak to the same servers would each act on what the other changes. */
+/** Runs passes and people's operations one at a time: they act on the same servers, and would disturb each other. */
 export function createWorkQueue(wake: () => void): WorkQueue {
   let ended = false
   let waiting: { readonly run: () => Promise<void>; readonly drop: (error: Error) => void }[] = []

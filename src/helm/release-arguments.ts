@@ -30,7 +30,7 @@ export function uninstallArguments({ release, namespace }: HelmWrite): readonly 
   return ['uninstall', release, '--namespace', namespace, '--ignore-not-found']
 }
 
-/** JSON is YAML: one context, with what is known of the way there and nothing of the person's own files. */
+/** Returns a kubeconfig as JSON, which is YAML: one context, without the user's own files. */
 export function kubeconfigFor({ endpoint, caPem, token, client, proxy }: KubernetesLogin): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   return JSON.stringify({

@@ -19,7 +19,7 @@ export interface ReleasesOptions extends ChartSources, Pick<HelmReleases, 'read'
   readonly cacheDir?: string
 }
 
-/** Runs of the person's own Helm, each a task that is asked for later. */
+/** Runs the user's Helm; each run is a task. */
 export function createReleases(options: ReleasesOptions): HelmReleases {
   const { clock } = options
   const tasks = new Map<string, RemoteTask & { readonly cluster: string }>()

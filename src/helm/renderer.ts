@@ -33,7 +33,7 @@ export function createChartRenderer(options: RendererOptions): ChartRenderer {
     const program = await findHelm(options.env)
     if (program === undefined) return { is: 'no-helm' }
     const { env, clock } = options
-    // Two renderings are compared in the main thread: of what anybody may propose they are smaller.
+    // Two renderings are compared in the main thread, so untrusted ones have a lower limit.
     const maxBytes = options.newPlaces ? LIMITS.addonBytes : LIMITS.proposedChartBytes
     const home = await mkdtemp(path.join(tmpdir(), 'croft-helm-'))
     try {
@@ -81,7 +81,7 @@ export function createChartRenderer(options: RendererOptions): ChartRenderer {
   }
 }
 
-/** The documents of values, later ones over earlier ones; hidden ones by their shape alone. */
+/** Merges documents of values, later ones over earlier ones; hidden ones by their shape alone. */
 async function valuesOf(
   { values, hidden }: ChartRequest,
   { readObjects }: RendererOptions,

@@ -22,11 +22,11 @@ export interface HelmOptions {
   readonly home: string
   readonly maxBytes: number
   readonly timeoutMs: number
-  /** The cluster that it may speak to; without it none is found. */
+  /** Access to one cluster; without it Helm finds none. */
   readonly kubeconfig?: string
 }
 
-/** Runs Helm to its end and gives back what it printed. Throws HelmFailed. */
+/** Runs Helm to its end and returns its output. Throws HelmFailed. */
 export async function runHelm(
   program: string,
   args: readonly string[],

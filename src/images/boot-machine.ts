@@ -56,7 +56,7 @@ export function bootPlace(work: string): BootPlace {
   }
 }
 
-/** The machine as words for QEMU. Its network card gets an address from QEMU and reaches nothing. Pure. */
+/** Returns QEMU's arguments. The machine's network card gets an address from QEMU and reaches nothing. Pure. */
 export function bootWords(
   place: BootPlace,
   { architecture, accelerator, uuid }: ImageBoot & { readonly accelerator: Accelerator },

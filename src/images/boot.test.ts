@@ -18,7 +18,7 @@ const printed = (agent: string, answer?: string) =>
   ].join('\n')
 const ENDED = JSON.stringify({ return: { exited: true, exitcode: 0, 'out-data': encoded('boot 12\n') } })
 
-/** A computer on which every program succeeds, but for those that are told not to. */
+/** Makes a computer on which all programs succeed, except those given. */
 function paperShell(answers: (argv: readonly string[]) => Partial<Ran> | undefined) {
   const ran: string[] = []
   const written: string[] = []

@@ -28,8 +28,8 @@ export interface BootOptions {
 }
 
 /**
- * Starts an image in QEMU on the computer that has it, and answers what it showed. The image is only read. Hardware
- * acceleration is tried first; an image that does not answer with it is started once more in software emulation.
+ * Starts an image in QEMU on the computer with the image, and returns its observations. The image is only read. Tries
+ * hardware acceleration first; an image that does not answer is started again in software emulation.
  */
 export async function bootImage(
   path: string,

@@ -135,7 +135,7 @@ test('from another image: its checksum first, its root in a mount namespace of i
   )
 })
 
-/** A computer on which every program succeeds, but for those that are told not to. */
+/** Makes a computer on which all programs succeed, except those given. */
 function paperShell(
   answers: (argv: readonly string[]) => Partial<Ran> | undefined,
 ): Shell & { readonly ran: string[] } {

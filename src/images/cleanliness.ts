@@ -29,7 +29,7 @@ const at = (pattern: RegExp) => (entry: ImageEntry) => entry.type !== 'd' && pat
 const RULES: readonly CleanRule[] = [
   {
     rule: 'machine-id',
-    // An empty file is how an image says that it has none yet.
+    // An empty file means that the image has no id yet.
     matches: (entry) => /^(?:etc|var\/lib\/dbus)\/machine-id$/.test(entry.path) && isFile(entry) && entry.size > 0,
     why: 'all machines made from it would be the same one to systemd, DHCP and K3s',
   },
@@ -110,7 +110,7 @@ export function judgeCleanliness(entries: readonly ImageEntry[]): readonly Resid
 /** The rules by name, for people and for the page. */
 export const CLEAN_RULES: readonly string[] = [...new Set(RULES.map(({ rule }) => rule))]
 
-/** Lines of `find -printf '%y %m %s %P\n'`. A line that is none is a sign of a name with a line end: it is refused. */
+/** Parses lines of `find -printf '%y %m %s %P\n'`. An invalid line comes from a name with a line break: refuse it. */
 export function readListing(text: string): readonly ImageEntry[] | undefined {
   const entries: ImageEntry[] = []
   for (const line of text.split('\n')) {
@@ -148,7 +148,7 @@ export function cleaningSteps(root: string): readonly (readonly string[])[] {
     remove('var/lib/NetworkManager'),
     remove('var/lib/dhcpcd'),
     remove('var/lib/systemd', '-name', 'random-seed'),
-    // Directories too: whom they belong to depends on where the image was made. apt makes them again.
+    // Directories too: their owner depends on the build. apt creates them again.
     remove('var/lib/apt/lists'),
     remove('var/cache/apt'),
     remove('var/cache/ldconfig', '-type', 'f'),

@@ -9,7 +9,7 @@ export const BACKUP_UNIT_FILE = `/etc/systemd/system/${BACKUP_UNIT}`
 
 export const BACKUP_SECRET_FILE = '/var/lib/rancher/k3s/server/manifests/croft-backup.json'
 
-/** Secret of the cluster that holds everything about S3: K3s takes it only where no other setting of S3 is said. */
+/** Secret in the cluster with all settings of S3: K3s reads it only if no other S3 setting is given. */
 export const S3_SECRET = 'croft-etcd-backup'
 
 /** The schedule, in the words of K3s: it takes and prunes snapshots itself, also while croft is not there. */

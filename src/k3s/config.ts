@@ -42,7 +42,7 @@ export function nodeConfig(spec: ClusterSpec, node: NodeSpec, place: ServerPlace
   }
 }
 
-/** The flags that every server has alike: said once, in the cluster's declaration. */
+/** Returns the flags that all servers share, from the cluster's declaration. */
 export function clusterFlags(spec: ClusterSpec): Flags {
   const { network } = spec
   return {
@@ -146,7 +146,7 @@ export function hashInConfig(text: string): string | undefined {
   return /^# croft: ([0-9a-f]+)\n/.exec(text)?.[1]
 }
 
-/** config.yaml as text. JSON is YAML, and in JSON no value can be taken for something else or break its line. */
+/** Prints config.yaml. JSON is YAML, and quotes each value safely on one line. */
 export function configYaml(config: Flags): string {
   return Object.entries(config)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -3,9 +3,9 @@ import { backupFlags } from './backup-flags.ts'
 import { AGENT_TOKEN_FILE, clusterFlags, TOKEN_FILE } from './config.ts'
 
 /**
- * config.yaml of the machine that a backup is tried on: the cluster's own flags, without which the copy would not read
- * what the cluster wrote, and a control plane alone. Without a kubelet no pod starts, and without its own backups nothing
- * of the copy lands among the backups of the cluster.
+ * Returns config.yaml of the drill's machine: the cluster's own flags, without which the copy could not read its data,
+ * and a control plane alone. Without a kubelet no pod starts, and without backups none of the copy gets among those of
+ * the cluster.
  */
 export function drillConfig(spec: ClusterSpec, name: string): Flags {
   const { network } = spec

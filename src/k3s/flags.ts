@@ -7,9 +7,9 @@ import { clusterFlags } from './config.ts'
 export type LiveFlags = Readonly<Record<string, readonly string[]>>
 
 /**
- * Flags that must be alike on all servers, with what K3s takes when they are absent. K3s compares only some of them,
- * and only while joining: `disable` and `disable-kube-proxy` it never compares, so a server that lacks one undoes at
- * each of its starts what the others did.
+ * Flags that must be equal on all servers, with K3s' defaults. K3s compares only some of them, and only while joining:
+ * it never compares `disable` and `disable-kube-proxy`, so a server without one reverts the others' work at each of its
+ * starts.
  */
 export const EQUAL_ON_SERVERS: Readonly<Record<string, string>> = {
   'cluster-cidr': '10.42.0.0/16',

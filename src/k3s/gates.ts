@@ -41,7 +41,7 @@ export interface NodeFile {
   readonly text: string
 }
 
-/** Everything that the gates are on a node. None of it is secret. */
+/** Returns all files of the gates on a node. None of them is secret. */
 export function gateFiles(settings: GateSettings): readonly NodeFile[] {
   return [
     { path: GATES_PROGRAM, mode: '0755', text: GATES_TEXT },

@@ -113,7 +113,7 @@ export interface NodeFacts {
   readonly architecture: string
   readonly cloudInit: 'absent' | 'running' | 'done' | 'error'
   readonly cloudInitError?: string
-  /** `unknown`: no unit and no process of K3s is there, but data is, and a program listens on a port of K3s or etcd. */
+  /** `unknown`: K3s has no unit and no process, but data, and a program listens on a port of K3s or etcd. */
   readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed' | 'unknown'
   /** What runs K3s without croft: another unit, a process, a port. */
   readonly heldBy?: string
@@ -137,7 +137,7 @@ export interface NodeFacts {
   readonly mixedCa: boolean
   /** Why that no data is on the disk proves nothing: a disk is not mounted, or the node was a server. */
   readonly away?: string
-  /** When certificates of K3s on its disk end, as openssl writes it; absent where there is no openssl, or no certificate. */
+  /** Ends of K3s' certificates on the disk, in openssl's form; absent without openssl, or without certificates. */
   readonly certificatesEnd?: readonly string[]
   /** The last fatal line of the journal since the service was started. */
   readonly failure?: string

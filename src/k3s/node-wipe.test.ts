@@ -27,7 +27,7 @@ afterEach(() => root.remove())
 
 const DATA = 'var/lib/rancher/k3s'
 
-/** Runs lines of shell in the root, alone with its processes and mounts; prints of the program end up in what it answers. */
+/** Runs shell lines in the root with private processes and mounts, and returns their output. */
 function alone(script: string): string {
   const body = `set -e; cd "$R"; mkdir -p proc ${DATA}; mount -t proc proc proc; node() { CROFT_ROOT=$R sh usr/local/lib/croft/node "$@"; }
 job() { node facts | grep -o '"state":"[^}]*'; }

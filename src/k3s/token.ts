@@ -100,11 +100,11 @@ function isRoot(certificate: X509Certificate): boolean {
 const SUBJECT_KEY = 0x0e
 const AUTHORITY_KEY = 0x23
 
-/** The key id in an extension 2.5.29.x, in hex; empty when there is none. Node does not show these two. */
+/** Returns the key id in an extension 2.5.29.x, in hex; empty if there is none. Node does not offer these two. */
 function keyId(certificate: X509Certificate, last: number): string {
   const der = certificate.raw
   const at = der.indexOf(Buffer.from([0x06, 0x03, 0x55, 0x1d, last]))
-  // The object id is followed by an octet string that wraps the value; neither extension is ever critical.
+  // After the object id comes an octet string with the value; neither extension is ever critical.
   if (at < 0 || der[at + 5] !== 0x04) return ''
   const value = at + 7
   if (last === SUBJECT_KEY) return bytesAt(der, value)

@@ -28,7 +28,7 @@ const schema = z
       .min(1)
       .max(100)
       .optional(),
-    /** After this it permits nothing: a permission that is forgotten must not stay open. */
+    /** Expiry: a forgotten approval must not stay valid. */
     expires: z.iso.datetime({ offset: true, error: 'a time like 2026-12-31T18:00:00Z' }),
   })
   .refine((spec) => (spec.deletes ?? spec.maxDeletes ?? spec.absence ?? spec.restores ?? spec.plans) !== undefined, {
@@ -37,7 +37,7 @@ const schema = z
 
 type ApprovalSpec = z.output<typeof schema>
 
-/** A person's explicit permission, in Git: for more deletions than a sync may make by itself, for the restore of a cluster that runs, or for a plan that waits. */
+/** A person's approval in Git: of more deletions than one sync may make, a restore over a cluster, or a plan. */
 export const approval = croftKind<ApprovalSpec>({
   kind: 'Approval',
   plural: 'approvals',

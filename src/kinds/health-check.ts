@@ -61,7 +61,7 @@ const schema = z
 
 type WrittenCheck = z.output<typeof schema>
 
-/** A question whose answer says whether something works: before upgrades, on the page, in notifications. */
+/** A check whether something works: before upgrades, on the page, in notifications. */
 export const healthCheck = croftKind<WrittenCheck>({
   kind: 'HealthCheck',
   plural: 'healthchecks',

@@ -111,7 +111,7 @@ function fightsAmong(
   })
 }
 
-/** The file that an item writes, as a whole or lines of it, where that is not croft's own for this one item. */
+/** Returns the file that an item writes, as a whole or in part, unless the file is croft's own for this item. */
 function writesOf(item: HostItem): { readonly whole?: string; readonly part?: string } {
   switch (item.type) {
     case 'file':

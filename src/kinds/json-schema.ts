@@ -10,7 +10,7 @@ type JsonSchema = Record<string, unknown>
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
-/** JSON Schema for editors, from the same schemas that check: of one kind, or of all, told apart by apiVersion and kind. */
+/** Returns the JSON Schema for editors: of one kind, or of all, selected by apiVersion and kind. */
 export function jsonSchema(kind?: Kind): JsonSchema {
   if (kind !== undefined) return { $schema: DIALECT, ...objectSchema(kind) }
   return { $schema: DIALECT, title: 'croft manifest', oneOf: KINDS.map(objectSchema) }

@@ -77,7 +77,7 @@ export type Expanded =
     }
   /** A cluster or site that is switched off and on. */
   | { readonly role: 'power'; readonly power: PowerDeclaration; readonly warnings?: readonly FieldProblem[] }
-  /** A question whose answer says whether something works. */
+  /** A check whether something works. */
   | { readonly role: 'check'; readonly name: string; readonly check: HealthCheckSpec }
 
 /** The objects at a place that a declaration names. */

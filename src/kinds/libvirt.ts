@@ -87,7 +87,7 @@ function connectionOf({ name, spec, origin }: Declaration<LibvirtSpec>, ssh: Ssh
     endpoint: spec.endpoint,
     ssh,
     estate: spec.estate,
-    // A domain is known by its UUID, which is derived from its declaration: no number is ever chosen.
+    // A domain is identified by a UUID derived from its declaration, so it needs no number.
     ids: { from: 1, to: 1 },
     limits: spec.limits,
     origin,

@@ -60,7 +60,7 @@ export const providerConfig: Kind<ProviderConfigSpec> = {
   },
 }
 
-/** The connection that a ProviderConfig makes by itself. Undefined: something else serves those who refer to it. */
+/** Returns the connection of a ProviderConfig. Undefined: another connection serves its references. */
 export function providerConnection(
   declaration: Declaration<ProviderConfigSpec>,
   lookup: Lookup,

@@ -62,7 +62,7 @@ export function translate({ status, body, doing }: ForeignAnswer): Refusal {
   const [, namespace] = status === 404 ? (/^namespaces "([^"]+)" not found$/.exec(said) ?? []) : []
   const advice = namespace === undefined ? known?.advice : `create it first: kubectl create namespace ${namespace}`
   if (known === undefined) {
-    // 500 and 503 are how an API speaks whose etcd is away or that is still starting.
+    // 500 and 503 come from an API that is starting, or whose etcd is away.
     return { reason: 'ServerError', meaning: 'backoff', message: text, connectionWide: status >= 500 }
   }
   return {

@@ -9,7 +9,7 @@ import { createInformer } from './informer.ts'
 import { objectName } from './objects.ts'
 import { watch } from './watch.ts'
 
-/* A cluster may be anybody's: its API can lie in every answer. */
+/* A cluster may be foreign: its API can lie in every answer. */
 
 const clientOf = (answer: () => Partial<WireResponse>) => {
   let calls = 0

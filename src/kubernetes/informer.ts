@@ -14,9 +14,9 @@ export interface Informer {
   /** True after the first list. False again while the kind is not served: then a missing object proves nothing. */
   synced(): boolean
   /**
-   * The kind is not served any more, and `objects()` is what there was of it: none had gone shortly before, or the kind has
-   * been away for a while. A definition that is deleted takes its objects along first, so one that went just before may
-   * be declared still, until the definition had the time to come back.
+   * Reports whether the kind is no longer served and `objects()` holds its last ones: none was deleted shortly before,
+   * or the kind has been away for a while. Deleting a definition deletes its objects first, so a recently deleted one
+   * may still be declared until the definition has had time to return.
    */
   vanished(): boolean
   /** Returns why there is no list, or why the last watch broke. */

@@ -64,7 +64,7 @@ export function readLogin(
   return { endpoint, ...(ca.text === undefined ? {} : { caPem: ca.text }), login }
 }
 
-/** Files that a kubeconfig names, in the order of its fields: what `Origin.file` will be asked for. Pure. */
+/** Returns the files that a kubeconfig names, in the order of its fields, for `Origin.file`. Pure. */
 export function filesNamedIn(text: string, context: string | undefined): readonly string[] {
   const found = contextIn(text, context)
   if ('problem' in found) return []

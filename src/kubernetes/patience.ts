@@ -8,7 +8,7 @@ export type Wait = (why: string, attempt: number) => Promise<void>
 
 const AGAIN: Backoff = { baseMs: 500, factor: 2, maxMs: 10_000 }
 
-/** Waits for as long as the signal lets it: an API that restarts, or whose disk is full, comes back. */
+/** Waits until the signal: an API that restarts, or whose disk is full, comes back. */
 export function patience(options: {
   readonly clock: Clock
   readonly random: Random

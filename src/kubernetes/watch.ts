@@ -17,7 +17,7 @@ interface WatchOptions {
   /** The start: the version of a list, or the one at which an earlier watch ended. */
   readonly resourceVersion: string
   readonly labelSelector?: string
-  /** The server ends the watch by itself after so long. */
+  /** The server ends the watch after this time. */
   readonly timeoutSeconds?: number
 }
 

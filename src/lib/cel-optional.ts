@@ -174,7 +174,7 @@ export function optionalFunctions({
   }
 }
 
-/** The content of an optional value, undefined where it has none; undefined in all: it is no optional value. */
+/** Returns the content of an optional value, or undefined if it is empty; undefined overall for other values. */
 export function contentOf(fields: {
   has(name: string): boolean
   get(name: string): unknown

@@ -70,7 +70,7 @@ export function quantityFunctions({
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
-/** In billionths, the smallest part that Kubernetes knows; what is smaller is rounded up. Undefined: no quantity. */
+/** Returns a quantity in billionths, Kubernetes' smallest unit; rounds up. Undefined: invalid. */
 function nanosIn(text: string): bigint | undefined {
   const match = /^([+-]?)(\d{1,30})(?:\.(\d{0,30}))?(?:([eE][+-]?\d{1,2})|([KMGTPE]i|[numkMGTPE]?))$/.exec(text)
   if (match === null) return undefined

@@ -63,7 +63,7 @@ export function evaluate(expression: string, names: CelNames): CelAnswer {
   return 'problem' in answer ? answer : { value: plain(answer.value) }
 }
 
-/** The tree of an expression, and where in the text each of its nodes stands. */
+/** Parses an expression, with the positions of its nodes. */
 export function parseCel(
   expression: string,
 ): { readonly root: CelExpression; readonly placeOf: (node: CelExpression) => number } | { readonly problem: string } {

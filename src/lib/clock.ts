@@ -8,7 +8,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Speed-up over real time, if any: network answers take real time. */
   readonly speed?: number
-  /** The time of the computer that it runs on, where this clock is faster: what machines of a simulated datacentre say. */
+  /** The computer's own time, if this clock is faster: simulated machines report it. */
   outsideMs?(): number
 }
 
@@ -54,8 +54,8 @@ export const systemClock: Clock = {
 export const SIM_CLOCK_HEADER = 'x-croft-sim-clock'
 
 /**
- * The clock of a simulated datacentre, for who works in it: real time until a moment, and faster from there on. Written
- * `30@1794736532000`. Undefined: this is no such text.
+ * Returns the clock of a simulated datacentre: real time until a moment, and faster from there on. Written
+ * `30@1794736532000`. Undefined: invalid.
  */
 export function fastClock(text: string, real: Clock = systemClock): Clock | undefined {
   const [, factor = '', from = ''] = /^(\d{1,6}(?:\.\d{1,6})?)@(\d{12,14})$/.exec(text) ?? []

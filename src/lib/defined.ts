@@ -5,8 +5,8 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 }
 
 /**
- * Leaves out what is undefined. In a desired thing "absent" means "not declared, not compared", and a key that holds
- * undefined would not survive a comparison or JSON.
+ * Removes undefined fields. In a desired state, an absent field is not declared and not compared, and an undefined one
+ * would not survive a comparison or JSON.
  */
 export function defined<const T extends object>(fields: T): Defined<T>
 export function defined<T extends object>(fields: Loose<T>): T

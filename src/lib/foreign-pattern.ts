@@ -9,7 +9,7 @@ export interface ForeignPattern {
   finds(text: string): boolean
   /** Reports whether it matches the whole text. */
   fits(text: string): boolean
-  /** The first match and what its groups caught; undefined where there is none. */
+  /** Returns the first match with its groups; undefined if there is none. */
   groups(text: string): readonly (string | undefined)[] | undefined
 }
 

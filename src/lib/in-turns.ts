@@ -40,7 +40,7 @@ export function turnsOf(clock: Clock): Turns {
   }
 }
 
-/** Performs the steps of one work by itself. */
+/** Performs the steps of one work, with pauses. */
 export function inTurns<T>(steps: Steps<T>, clock: Clock): Promise<T> {
   return turnsOf(clock).perform(steps)
 }

@@ -121,7 +121,7 @@ export const LIMITS = {
   fieldDepth: 200,
   /** Resources that a message names among those that claim one id. */
   claimantsNamed: 5,
-  /** Characters that are read again in the main thread, to say where in them something is wrong. */
+  /** Characters parsed again in the main thread to find the place of a problem. */
   placedCharacters: 128 * 1024,
   /** Outside answers */
   /** One answer of an API, parsed in one turn. Larger lists of Kubernetes come in pages. */
@@ -145,7 +145,7 @@ export const LIMITS = {
   listPages: 1_000,
   /** Characters of one list, all pages together, and of what a watch adds to it. */
   listBytes: 64 * 1024 * 1024,
-  /** Settings of one list that are read one by one, where the list itself does not say enough. */
+  /** Settings of one list that are read one by one, if the list has too few fields. */
   settingsReadClosely: 500,
   requestTimeoutMs: 30_000,
   /** One answer of a secret server. */
@@ -239,7 +239,7 @@ export const LIMITS = {
   rehearsalSampleMs: 1_000,
   rehearsalMs: 6 * 3_600_000,
   probeBodyLength: 64 * 1024,
-  /** Troubles that all receivers together are told of at once. With the two below they fit into one stored value. */
+  /** Troubles over all receivers. With the two below, they fit into one stored value. */
   noticesKept: 500,
   noticeTextLength: 500,
   noticeNameLength: 1_200,
@@ -257,15 +257,15 @@ export const LIMITS = {
   taskPollPerEffectMs: 60,
   /** Work that may wait behind the lock of a storage: Proxmox gives up on a lock after ten seconds. */
   lockQueueMs: 8_000,
-  /** Effects of one queue at once: what is tried first, until the answers say whether more or less is right. */
+  /** Initial window of a queue's effects, until the answers adapt it. */
   firstWindow: { host: 12, storage: 8 },
   /** How long to cache that a token sees all guests, or that an id is free. */
   idCheckMs: 60_000,
   /** A survey shows the power of a guest with this delay at most: it is renewed every ten seconds, and kept for two. */
   surveyLagMs: 15_000,
-  /** An agent that is waited for is asked again after this share of the time that it has been waited for. */
+  /** An awaited agent is asked again after this share of the time waited. */
   agentPatience: { share: 0.2, longestMs: 10_000 },
-  /** A guest counts as its creation said, without being read, for so long. */
+  /** How long a guest counts as created without a read. */
   asMadeMs: 600_000,
   /** A guest is deleted without another read if it was read at most so long ago and looks the same since. */
   deleteLookMs: 60_000,
@@ -320,7 +320,7 @@ export const LIMITS = {
   snapshotFreshMs: 3_600_000,
   /** K3s lists a snapshot within seconds of the end of its job. */
   snapshotListedMs: 120_000,
-  /** A server that takes no snapshots is asked again so often. */
+  /** Retry interval of a server that takes no snapshots. */
   snapshotAgainMs: 600_000,
   healthCheckFreshMs: 300_000,
   healthCheckAgainMs: 60_000,
@@ -339,17 +339,17 @@ export const LIMITS = {
   credentialProgramMs: 60_000,
   /** A file that a kubeconfig names, and what a program prints. */
   kubeconfigFileBytes: 262_144,
-  /** A settled node is asked over its shell at most so often; everything else about it comes from the API. */
+  /** Interval at which a settled node is read over its shell; everything else about it comes from the API. */
   nodeFactsMs: 600_000,
   /** An undeclared, unreachable server counts as dead after this long, unless evictAfter differs. */
   evictUndeclaredMs: 86_400_000,
   snapshotListMs: 60_000,
-  /** Certificates of K3s that end sooner are told. K3s renews them at a start within their last 90 days (120 in newer releases). */
+  /** Certificates of K3s that end sooner are reported. K3s renews them at a start in their last 90 or 120 days. */
   certificatesEndMs: 30 * 24 * 3_600_000,
   bootstrapTokenMs: 15 * 60_000,
   /** A failed install is shown for this long before it is tried again. */
   installAgainMs: 30_000,
-  /** A node that could not fetch a release before a rollout is asked again so often. */
+  /** Retry interval of a node that could not fetch a release before a rollout. */
   programAgainMs: 300_000,
   nodesAskedAtOnce: 16,
   evictionsAtOnce: 8,

@@ -1,6 +1,6 @@
 /**
- * Asks a host who on its networks has these addresses. One packet makes its kernel ask for the hardware address (ARP or
- * neighbour discovery), which everybody answers, also behind a firewall. Nothing is written anywhere.
+ * Returns a program that shows which of these addresses exist on a host's networks. One packet makes the kernel resolve
+ * the hardware address (ARP or neighbour discovery), which works through firewalls. It changes nothing.
  */
 export function neighbourProbe(addresses: readonly string[]): readonly string[] {
   return ['sh', '-c', SCRIPT, 'croft-neighbours', ...addresses]

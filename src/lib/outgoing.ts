@@ -129,7 +129,7 @@ export async function askFollowing(
     const next = URL.parse(location, at.url.href)
     if (next === null || !mayLead(at.url, next))
       throw new Error(`it leads to ${next?.host ?? 'nowhere'}, which is refused`)
-    // What was said to one server is not for another.
+    // Credentials for one server must not go to another.
     if (next.origin !== at.url.origin) sent = withoutCredentials(sent)
     at = permitPlace(next, at.egress)
     fromOutside ||= answer.outside

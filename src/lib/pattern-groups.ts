@@ -16,15 +16,15 @@ const [ALT, ALT_MATCH, CAPTURE, EMPTY_WIDTH, FAIL, MATCH, NOP] = [1, 2, 3, 4, 5,
 const [RUNE_ANY, RUNE_ANY_NOT_NL] = [10, 11]
 const NEWLINE = 10
 
-/** A way through the program, with where its groups began and ended. */
+/** A thread of the program, with the bounds of its groups. */
 interface Way {
   readonly at: number
   readonly bounds: readonly number[]
 }
 
 /**
- * The first match of a pattern and what its groups caught, as Go chooses them. All ways through the program are followed side by side,
- * those that are preferred first, so that the time grows with text times pattern and no faster. Undefined: no match.
+ * Returns the first match of a pattern with its groups, as Go selects them. Runs all threads in parallel, by priority,
+ * so the time is linear in text times pattern. Undefined: no match.
  */
 export function groupsIn({ inst, start }: PatternProgram, text: string): readonly (string | undefined)[] | undefined {
   let ways: Way[] = []

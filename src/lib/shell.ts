@@ -9,7 +9,7 @@ export interface Shell {
   run(argv: readonly string[], options?: RunOptions): Promise<Ran>
   /** Undefined: there is no such file. */
   readFile(path: string, signal?: AbortSignal): Promise<Uint8Array | undefined>
-  /** The whole file at once or not at all; others never see half of it, nor a moment with wider rights. */
+  /** Writes a file atomically; readers never see half of it, nor wider rights for a moment. */
   writeFile(path: string, content: string | Uint8Array, options?: WriteOptions): Promise<void>
   /**
    * Starts an interactive program: its output and input are one stream, until one side ends it. Absent if the transport
@@ -30,7 +30,7 @@ export interface RunOptions {
 }
 
 export interface WriteOptions {
-  /** 0o644 unless said otherwise. */
+  /** Default 0o644. */
   readonly mode?: number
   readonly owner?: string
   readonly group?: string

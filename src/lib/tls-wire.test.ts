@@ -21,7 +21,7 @@ interface Peer {
   close(): void
 }
 
-/** A real TLS server whose answers are given as they go over the wire. */
+/** Starts a real TLS server that sends raw answers. */
 async function listen(
   answer: (request: string, socket: TLSSocket, count: number) => void,
   certificate = selfSigned('127.0.0.1'),

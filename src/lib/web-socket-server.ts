@@ -12,8 +12,8 @@ interface AcceptOptions {
 }
 
 /**
- * Takes a connection that asked to become a web socket. Who asks, and whether they may, has been judged before. Undefined:
- * it was not asked for well, which has been answered, or the other side has gone.
+ * Upgrades a connection to a web socket. The caller has checked the rights. Undefined: the request was invalid, which
+ * has been answered, or the client has gone.
  */
 export function acceptWebSocket(
   request: IncomingMessage,

@@ -23,8 +23,8 @@ export interface WebSocketRequest {
 }
 
 /**
- * A web socket over a connection that is open and has been judged. Nothing is compressed or sent in fragments: Proxmox
- * understands neither. A connection that breaks without a farewell is an end, as Proxmox never says one.
+ * Opens a web socket over a verified connection. Without compression and fragments, which Proxmox does not support. A
+ * connection that breaks without a close frame is an end, because Proxmox never sends one.
  */
 export function openWebSocket(socket: Duplex, request: WebSocketRequest, signal: AbortSignal): Promise<Duplex> {
   const { host, path, headers, protocol, timeoutMs } = request

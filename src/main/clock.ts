@@ -1,8 +1,8 @@
 import { type Clock, fastClock, systemClock } from '../lib/clock.ts'
 
 /**
- * The clock that everything runs on. Of a simulator that goes faster than real time the same clock must be used, or
- * what happened there a minute ago seems to lie in the future; `croft sim` says which it is.
+ * The clock of the program. With a simulator that is faster than real time, use its clock, or recent events would lie
+ * in the future; `croft sim` prints the setting.
  */
 export const programClock: Clock = chosen(process.env.CROFT_SIM_CLOCK)
 

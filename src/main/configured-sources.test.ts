@@ -45,7 +45,7 @@ test('[S-55] a file of somebody else that is taken for a configuration or a plan
   const directory = mkdtempSync(join(tmpdir(), 'croft-configured-'))
   const file = join(directory, 'plan')
   try {
-    // Read as YAML it would take minutes; as it is refused by its size alone, its text does not matter.
+    // Parsed as YAML it would take minutes; its size alone must refuse it.
     writeFileSync(file, `[${'{},'.repeat(LIMITS.configurationBytes / 3)}{}]`)
     await assert.rejects(revisionAt(file), /is a file with more than 262144 bytes and no configuration of croft run/)
     assert.equal(savedPlanAt(file), undefined)

@@ -55,7 +55,7 @@ spec:
 
 let made = 0
 
-/** Everything that is said of these files: code, object, field. */
+/** Returns all problems of these files: code, object, field. */
 async function said(files: Readonly<Record<string, string>>, severity = 'error'): Promise<readonly string[]> {
   const directory = join(root, String(made++))
   for (const [name, text] of Object.entries({ 'ground.yaml': GROUND, ...files })) {
@@ -116,12 +116,12 @@ test('what hides behind a mistake of the same object is said with it', async () 
         'unknown-reference Machine/web spec.host',
       ],
     ],
-    // A name that is nearly right is taken for the one that was meant.
+    // A misspelt name is taken for the nearest one.
     [
       { 'a.yaml': own('Machine', 'web', '{class: server, hots: nowhere}') },
       ['missing-field Machine/web spec.host', 'unknown-field Machine/web spec.hots'],
     ],
-    // The connection is wrong: what stands on it is judged all the same.
+    // The connection is wrong: its resources are still judged.
     [
       {
         'a.yaml': all(

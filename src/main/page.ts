@@ -14,7 +14,7 @@ import type { createWebhookDoor } from '../source/git/webhook.ts'
 import { credentialFiles } from '../state/secrets.ts'
 import type { Store } from '../store/port.ts'
 
-/** Serves the page and the API of a controller where its configuration says. */
+/** Serves the page and the API of a controller at its configured address. */
 export async function servePage(
   runtime: Runtime,
   config: ControllerConfig,

@@ -15,7 +15,7 @@ export function terminal(stream: NodeJS.WriteStream): Terminal {
 export async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  // While a line is asked for, Ctrl-C is a key. It means what it means everywhere else.
+  // While readline reads a line, Ctrl-C is a key: turn it into the signal.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
     return (await lines.question(question, { signal })).trim()

@@ -41,7 +41,7 @@ export function assign(loads: readonly Load[], replicas: readonly string[], keep
   return given
 }
 
-/** Among equals the same choice for everybody, and another one for each shard. */
+/** Returns a hash that makes the same choice on all replicas, and another one per shard. */
 function draw(shard: string, replica: string): string {
   return createHash('sha256').update(`${shard}\0${replica}`).digest('hex')
 }

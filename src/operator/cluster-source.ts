@@ -32,7 +32,7 @@ export interface ClusterSource {
   served(): readonly ServedKind[]
   /** Says so at every change of any object, also of its status. The answer ends it. */
   follow(onChange: () => void): () => void
-  /** The value of a Secret, for connections and seeds. Undefined: there is none. */
+  /** Returns the value of a Secret, for connections and seeds. Undefined: none. */
   secret(place: SecretPlace): Promise<Secret | undefined>
 }
 

@@ -14,7 +14,7 @@ export function eventFor({ served, object }: DeclaredObject, told: NewEvent, fro
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    // Events about what has no namespace stand in `default`.
+    // Events about cluster-scoped objects are in `default`.
     metadata: { name: `${name.slice(0, 200)}.${said}`, namespace: namespace ?? 'default' },
     involvedObject: {
       apiVersion: served.apiVersion,

@@ -15,7 +15,7 @@ const schema = z.strictObject({
   namespaces: z.record(matching(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'the name of a namespace', 63), grantSchema),
 })
 
-/** The grants that a file gives to namespaces, or what is wrong with it, each with its place. Pure. */
+/** Reads a file of grants by namespace, or returns its problems with their places. Pure. */
 export function readGrants(
   text: string,
   file: string,

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-/** Answers /healthz and /readyz, for the kubelet. A loop that stands still answers nothing, which is an answer too. */
+/** Serves /healthz and /readyz, for the kubelet. A blocked loop does not answer, which counts as unhealthy. */
 export async function serveHealth(
   address: string,
   isReady: () => boolean,

@@ -11,9 +11,8 @@ export interface JoinedPart {
 }
 
 /**
- * Several stores as one: what is about a connection lies in its own, so that connections can be worked on together today
- * and apart tomorrow. Small values lie in all of them, history and the rest in the first. Records of several connections
- * are not written all or none: each connection's are.
+ * Joins several stores: records of a connection are in its own store, so that connections can be separated later. Small
+ * values are in all of them, history and the rest in the first. Writes are atomic per connection only.
  */
 export function joinStores(parts: readonly [JoinedPart, ...JoinedPart[]]): Store {
   const [home] = parts

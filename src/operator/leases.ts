@@ -87,7 +87,7 @@ export function createLeases(options: LeasesOptions): Leases {
     return informer.objects().get(key)
   }
 
-  /** Asked of the server before anything is taken from anybody: our own watch may have stood still. */
+  /** Asks the server before a take-over: our own watch may have stalled. */
   const isDead = async (holder: string, signal: AbortSignal): Promise<boolean> => {
     const name = `croft-replica-${holder.slice(0, holder.lastIndexOf('_'))}`
     const got = await client.get(`${collection}/${segment(name)}`, signal)
@@ -156,7 +156,7 @@ export function createLeases(options: LeasesOptions): Leases {
     },
     isMine(atom) {
       const lease = leaseOf(atom)
-      // A Lease that we wrote and have not seen yet is ours.
+      // A Lease that we have just written counts before the watch shows it.
       return held.has(atom) && (lease === undefined ? informer.trouble() === undefined : holderIn(lease) === identity)
     },
     mine: () => [...held.keys()],

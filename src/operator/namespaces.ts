@@ -27,7 +27,7 @@ export function readNamespaces(
     assemble('', grouped.get(namespace)?.map(({ outcome }) => outcome) ?? [], undefined, extra)
   const own = read(undefined)
   const ungranted = records.map(({ key }) => ownerOf(key)).filter((key) => isWithoutGrant(key, grants))
-  // A namespace whose grant was taken away could have declared nothing that anybody else has.
+  // A namespace without a grant cannot own a key of another source.
   const unreadableOf = (key: ResourceKey): Grant | undefined => {
     const namespace = namespaceOf(key)
     return namespace === undefined

@@ -8,7 +8,7 @@ export interface DeclaredObject {
   readonly object: Foreign
   readonly key: string
   readonly deleting: boolean
-  /** The namespace that it stands in, where that is not the operator's own. */
+  /** The object's namespace, if that is not the operator's. */
   readonly namespace?: string
 }
 

@@ -35,7 +35,7 @@ export interface OperatorOptions {
   otherResources(): number
   /** When in a rest it looks: from 0 to 1, another for each shard. */
   readonly phase: number
-  /** Called when there is no more work, or after a look without changes. */
+  /** Called when all work is done, or after a look without changes. */
   onCalm?(after: Calm): void
 }
 

@@ -124,7 +124,7 @@ function dependenciesIn({ object }: DeclaredObject): readonly string[] {
   return said === undefined ? [] : said.split(',').map((key) => key.trim())
 }
 
-/** Asked for every object after every change: what was read of one stays known for as long as the object is the same. */
+/** Cached by object, because it is read for all objects after every change. */
 const read = new WeakMap<Foreign, ReadonlySet<string>>()
 
 function namesIn({ served, object }: DeclaredObject): ReadonlySet<string> {

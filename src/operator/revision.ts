@@ -40,7 +40,7 @@ export interface ClusterRevision {
 
 type JudgedFile = FileOutcome & { readonly judged: readonly JudgedObject[] }
 
-/** Reads what the objects of a cluster declare, as files would; each object again only when it says something else. */
+/** Creates a reader of a cluster's objects as declarations; it reads an object again only after a change. */
 export function createReader(
   home: string,
   grants: NamespaceGrants = new Map(),

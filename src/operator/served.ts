@@ -73,8 +73,8 @@ export function collectionOf({ apiVersion, plural, namespaced }: ServedKind, nam
 }
 
 /**
- * Every place in which objects of a kind are read: the operator's own namespace, and those that have a grant. There only kinds that can
- * be granted; what stands elsewhere is not its business. Pure.
+ * Returns the collections of a kind: of the operator's own namespace, and of those with a grant for grantable kinds.
+ * Pure.
  */
 export function collectionsOf(served: ServedKind, home: string, granted: Iterable<string>): readonly string[] {
   const more = served.namespaced && GRANTABLE.includes(served.kind.kind) ? granted : []

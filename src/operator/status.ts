@@ -8,7 +8,7 @@ import { type DeclaredObject, finalizerFor, finalizersOf, isManagedByProvider } 
 
 /** Croft's knowledge of one object. */
 export interface KnownOfObject {
-  /** The object as the pass read it: what is known is about this generation of it. Absent: no pass was about this object. */
+  /** The object as the pass read it: the facts are about this generation. Absent: no pass has read it. */
   readonly judged?: Foreign | undefined
   /** Records of the resource and of its parts. */
   readonly records: readonly ResourceRecord[]
@@ -104,7 +104,7 @@ function shownConditions(declared: DeclaredObject, known: KnownOfObject): readon
     const hint = problem.hint === undefined ? '' : ` (${problem.hint})`
     const message = `${where}${problem.message}${hint}`
     if (crossplane) return [{ type: 'Synced', status: 'False', reason: 'ReconcileError', message }]
-    // The thing may run as an earlier generation declared it; what this one declares does not.
+    // The resource may run as an earlier generation declared; this one is refused.
     const refused = { reason: 'Refused', message }
     return [
       { type: 'Synced', status: 'False', ...refused },
@@ -136,7 +136,7 @@ function shownConditions(declared: DeclaredObject, known: KnownOfObject): readon
   return crossplane ? standing : [...standing, ...stalled(declared, known)]
 }
 
-/** That a person must act: kstatus and Argo CD give up on it. Said when it is so, and taken back when it is over. */
+/** Returns the condition that a person must act: kstatus and Argo CD give up on it. It is reset when it is over. */
 function stalled({ object }: DeclaredObject, { records }: KnownOfObject): readonly ShownCondition[] {
   const type = 'Stalled'
   const stuck = records.flatMap(

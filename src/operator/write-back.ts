@@ -59,7 +59,7 @@ async function writeStatus(to: WriteBack, declared: DeclaredObject, known: Known
   }
 }
 
-/** The thing is gone, or was left to itself: the object may go. */
+/** Removes our finalizer: the resource is gone or orphaned, so the object may go. */
 export async function release(to: WriteBack, declared: DeclaredObject): Promise<boolean> {
   const held = finalizersOf(declared.object)
   const finalizers = held.filter((one) => one !== finalizerFor(declared.served))
@@ -69,7 +69,7 @@ export async function release(to: WriteBack, declared: DeclaredObject): Promise<
   return taken(to, declared, await to.client.merge(pathOf(to, declared), body, `release ${declared.key}`))
 }
 
-/** Tells what happened, as Events; the same again is counted on the one that is there. */
+/** Reports an Event; a repetition increases the count of the existing one. */
 export async function tellEvent(to: WriteBack, declared: DeclaredObject, event: NewEvent): Promise<void> {
   const body = eventFor(declared, event, to.name)
   const namespace = nameOf(at(body, 'metadata', 'namespace')) ?? 'default'

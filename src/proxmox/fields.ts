@@ -2,7 +2,7 @@ import type { Field, FieldType } from '../model/rest.ts'
 
 type More = Partial<Omit<Field, 'type' | 'about'>>
 
-/** Short ways to write a field: `text('What it is', { api: 'max_restart' })`. */
+/** Short forms of fields: `text('The restarts', { api: 'max_restart' })`. */
 const of =
   (type: FieldType) =>
   (about: string, more: More = {}): Field => ({ type, about, ...more })

@@ -356,11 +356,11 @@ export function asksForConsole({ method, url, headers }: IncomingMessage): boole
   return method === 'GET' && url === '/api/console' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** A path of ours. What names a server as well is for a proxy: taken for a path it would be another one than it looks. */
+/** Accepts only a path of ours. A URL with a host is for proxies, and its path would differ from what it looks like. */
 function ownUrl(asked: string): URL {
   const url = /^\/(?!\/)/.test(asked) ? URL.parse(asked, 'http://croft') : null
   if (url === null) throw new Declined(400, 'malformed', 'This is not an address of a page.')
-  // A proxy before us goes by what is written: what reads as another path once it is taken apart is none of ours.
+  // A proxy in front judges the raw path: refuse one that changes in parsing.
   if (url.pathname !== asked.replace(/[?#].*$/s, ''))
     throw new Declined(404, 'not-found', 'There is nothing at this address.')
   return url

@@ -96,7 +96,7 @@ describe('requests that no browser sends', () => {
 
 describe('the audit log', () => {
   test('cannot be pushed out by a stranger, and says of known people everything', async () => {
-    // Time stands still: how slow this computer is changes nothing.
+    // Time stands still, so this computer's speed does not matter.
     await using it = await testServer({ users: { anna: 'viewer' }, clock: { ...systemClock, monotonicMs: () => 0 } })
     const session = await it.signIn('anna')
     const before = it.audit.length

@@ -11,7 +11,7 @@ export interface ServerOptions {
   readonly version: string
   /** 0 picks a free one. */
   readonly port: number
-  /** Loopback unless told otherwise. */
+  /** Default: loopback. */
   readonly host?: string
   /** Host names that it accepts in addition to loopback and its listen address: `croft.lan`. */
   readonly names?: readonly string[]
@@ -27,7 +27,7 @@ export interface ServerOptions {
   readonly signedInOnly?: boolean
   /** A page at /status that is public even if reading needs a session. Absent: none. */
   readonly status?: StatusOptions
-  /** Approving and switching off needs a code of an authenticator app from everybody who signs in. */
+  /** Requires a second factor from all users for approving and switching off. */
   readonly needsSecondFactor?: boolean
   /** Directory of the built page. Default: found automatically. */
   readonly page?: string
@@ -38,11 +38,11 @@ export interface ServerOptions {
   readonly healthy?: () => boolean
   /** Told of what should not have happened here. */
   readonly warn?: (message: string) => void
-  /** Told of everything that was asked for and refused or done; the audit log. */
+  /** Called with each request that was refused or granted, for the audit log. */
   readonly audit?: (entry: AuditRequest) => void
 }
 
-/** Judges a push notice: is it signed by who it says, and new? The server has already bounded and counted it. */
+/** Judges a push notice: its signature, and whether it is new. The server has already bounded and counted it. */
 export type Webhook = (push: {
   readonly source: string
   readonly headers: Readonly<Record<string, string | undefined>>

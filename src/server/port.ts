@@ -65,7 +65,7 @@ export interface Kubeconfigs {
   make(cluster: string, lifeMs: number): Promise<{ readonly yaml: string; readonly untilMs: number } | undefined>
 }
 
-/** The console of a machine, or why there is none now. */
+/** An opened console, or why there is none now. */
 export type OpenedConsole =
   | { readonly ok: true; readonly terminal: RemoteTerminal }
   | { readonly ok: false; readonly reason: 'not-found' | 'refused' | 'away'; readonly message: string }

@@ -50,7 +50,7 @@ describe('who may do what', () => {
         ({ path }) => path,
       )
     assert.deepEqual(guarded('POST'), Object.keys(WISHES))
-    // The text of files is more than the declarations that everybody may read.
+    // Files hold more than the declarations that everybody may read.
     assert.deepEqual(guarded('GET').toSorted(), ['/api/commit-diff', '/api/excerpts'])
   })
 

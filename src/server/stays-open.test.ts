@@ -10,7 +10,7 @@ const KEY = 'Machine/k3s-vm-still-fawn'
 
 type It = Awaited<ReturnType<typeof testServer>>
 
-/** A listener that only reads: it says what it was sent, and whether it was ended. */
+/** Makes a listener that records what it is sent, and whether it was ended. */
 function listen(it: It, headers: Readonly<Record<string, string>>) {
   let text = ''
   let ended = false

@@ -7,7 +7,7 @@ interface StayingOpen {
   /** Reports whether the reader may have it now: asked as each request is. */
   may(): Promise<boolean>
   end(): void
-  /** Aborted when it has ended by itself. */
+  /** Aborted when the answer has ended. */
   readonly over: AbortSignal
 }
 

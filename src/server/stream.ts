@@ -46,7 +46,7 @@ export function createStream(
   let sent: Pictured | undefined
   let unsent: CroftEvent[] = []
   let dirty = false
-  /** A view could not be shown: what listeners know is from before it, and a delta would not fit. */
+  /** Set if a view could not be rendered: the listeners' state is older, so a delta would not fit. */
   let missed = false
   let leftMs = clock.monotonicMs()
   let wake: (() => void) | undefined
@@ -101,7 +101,7 @@ export function createStream(
     try {
       await tellNews()
     } catch (error) {
-      // A system that lies must not end us: everybody sees what was before, until a view can be shown again.
+      // A hostile system's data must not stop the server: listeners keep the old view until one can be rendered.
       if (!missed) warn(`the view cannot be shown: ${String(error).slice(0, LIMITS.pageTextLength)}`)
       missed = true
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTexts } from './testing/fixture.ts'
 
-/** Time of this thread and memory that is held at the end: a machine that is busy with others counts for nothing. */
+/** Returns the thread's processor time and the memory held at the end: other load on the machine does not count. */
 function cost(files: Readonly<Record<string, string>>) {
   const [before, heap] = [process.threadCpuUsage(), process.memoryUsage().heapUsed]
   const revision = readTexts(files)

@@ -109,7 +109,7 @@ export function assemble(
 function problemsOf(judged: JudgedObject, at: FileAt): readonly Problem[] {
   const written = judged.findings.map((finding) => findingAt(judged, finding, at))
   const places = new Set(written.map((problem) => showOrigin(problem.origin)))
-  // A number that is refused as ambiguous would be refused once more as the wrong type: once is enough.
+  // A number refused as ambiguous would also have the wrong type: report it once.
   const fields = judged.problems
     .map((problem) => fieldProblemAt(judged, problem, at))
     .filter((problem) => !places.has(showOrigin(problem.origin)))

@@ -1,6 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 
-/** More was made out of what was written than anybody may make. */
+/** Thrown if the expansion of the input exceeds the limits. */
 export class BudgetSpent extends Error {
   constructor(message: string) {
     super(message)

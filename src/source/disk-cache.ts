@@ -9,12 +9,12 @@ import type { Policy } from '../model/declaration.ts'
 import type { ParseCache } from './files/parse-cache.ts'
 import type { JudgedObject } from './judge.ts'
 
-/** Written beside what was built: a hash of all of it. */
+/** Beside the build: a hash of all of it. */
 export const BUILD_STAMP = 'build-stamp'
 
 /** Judged files of earlier runs, in a directory of the user. */
 export interface DiskCache extends ParseCache {
-  /** Writes what is new. A cache that cannot be written is no error. */
+  /** Writes new entries. A cache that cannot be written is no error. */
   save(): void
 }
 

@@ -65,7 +65,7 @@ for (const kind of KINDS) {
   test(`the page of ${kind.kind} names every field and its example loads`, () => {
     const page = readFileSync(join(ROOT, 'docs/kinds', `${fileNameOf(kind.kind)}.md`), 'utf8')
     const provider = knownFields(kind.schema, ['forProvider'])
-    // A page may leave a whole subject to another one, if it leads there. What every kind has stands on one page.
+    // A page may leave a subject to another one that it links to. Fields of all kinds are on one page.
     const pages = [...page.matchAll(/\]\(\.\.\/([\w-]+\.md)/g)].map(([, name = '']) => name)
     const linked = [...pages, ...(kind.orderedBy === undefined ? [] : ['order.md'])].map((name) =>
       readFileSync(join(ROOT, 'docs', name), 'utf8'),

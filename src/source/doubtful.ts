@@ -14,7 +14,7 @@ export interface Doubtful {
   readonly problems: readonly Problem[]
   /** All values of known fields remain, so problems of other objects that follow from it are real. */
   readonly whole: boolean
-  /** Gives a finding its place. Nothing: it comes of what was left out. */
+  /** Returns a problem with its place; undefined if the left-out fields cause it. */
   problemAt(problem: FieldProblem): Problem | undefined
   /** The plain data of `problemAt`. */
   readonly left: LeftOut

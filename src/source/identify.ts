@@ -26,7 +26,7 @@ const DEFINITIONS: ReadonlyMap<string, string> = new Map([
   ['CompositeResourceDefinition', 'apiextensions.crossplane.io/v1'],
 ])
 
-/** The provider's kinds that croft knows of and does not keep yet. */
+/** Known provider kinds that croft does not keep yet. */
 const UNKEPT = new Set(['ProviderConfigUsage', 'StoreConfig', 'ClusterProviderConfig'])
 
 /** Answers of croft that a person may keep in the directory that they are about: `croft plan --out infra/plan.json`. */
@@ -114,10 +114,10 @@ function identifyObject(value: ManifestObject['value']): ManifestIdentity {
 /** Judges a document with only one of apiVersion and kind: a mistake if that one is ours, a foreign file otherwise. */
 function halfNamed(value: ManifestObject['value']): ManifestIdentity {
   const { apiVersion, kind } = value
-  // Other programs have their own `kind: Cluster` with the fields right beside it; what has no envelope is not ours.
+  // Other programs have a `kind: Cluster` with top-level fields; without metadata and spec it is not ours.
   const bare = !('metadata' in value || 'spec' in value) && Object.keys(value).length > 1
   const known = bare ? undefined : KINDS.find((candidate) => candidate.kind === kind)
-  // An anchor, a tag or a comment in its place leaves nothing of it.
+  // An anchor, a tag or a comment in its place leaves it empty.
   if (known !== undefined && (apiVersion === undefined || apiVersion === null)) {
     return wrong('missing-field', 'apiVersion', 'apiVersion is missing', `write apiVersion: ${known.apiVersion}`)
   }

@@ -19,7 +19,7 @@ export type JudgedObject = {
   readonly problems: readonly FieldProblem[]
   readonly findings: readonly YamlFinding[]
   readonly kind?: Kind
-  /** Known as soon as kind and name are: also for what is refused, so that it is not taken for gone. */
+  /** Known as soon as kind and name are: for refused objects too, so that they do not count as removed. */
   readonly key?: ResourceKey
   readonly composedBy?: ComposedBy
 } & (
@@ -63,7 +63,7 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
   const objects = objectsOf(read.value)
   if (objects.length === 0)
     return [typeof read.value === 'string' ? standIn(document) : nothingOfOurs(document, 'not an object')]
-  // Findings have a place in the text but belong to no field; they count once, with the first object that is ours.
+  // Findings have a place in the text but no field; report them once, with the first object that is ours.
   let left = findings
   return objects.map((object) => {
     const judged = judgeObject(object, document, left)
@@ -87,12 +87,12 @@ function standIn(document: SourceDocument): JudgedObject {
   return { ...ignoredDocument(document, note), problems: [problem], standsForAnother: true }
 }
 
-/** A slip of the pen, and no text that is made to cost much. */
+/** Reports whether a finding is a typing error, not a text made to be costly. */
 function isWriting({ code }: YamlFinding): boolean {
   return code === 'yaml-syntax' || code === 'json-syntax' || code === 'tab'
 }
 
-/** A list at the margin, such as the tasks of a playbook: no manifest, however its text is mended. */
+/** Reports whether the text is a top-level list, such as a playbook's tasks: no correction makes it a manifest. */
 function isList({ text }: SourceDocument): boolean {
   return /^(?:[ \t]*(?:#.*)?\n|---[ \t]*\n)*- /.test(text)
 }

@@ -23,7 +23,7 @@ export interface ManifestObject {
   readonly base: readonly (string | number)[]
 }
 
-/** Every document of a YAML text that says anything. Never throws: what cannot be read is a finding. */
+/** Reads all non-empty documents of a YAML text. Never throws: an unreadable one has findings. */
 export function readDocuments(text: string, dialect: Dialect = 'strict'): readonly ReadDocument[] {
   const documents = splitDocuments(text)
   if (documents.length > LIMITS.documentsPerFile) {

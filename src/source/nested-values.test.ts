@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorsOf, readTexts, vmManifest } from './testing/fixture.ts'
 
-/** A block where a text belongs: each is told with its place. */
+/** A block in place of a text is reported with its place. */
 for (const [what, text, line] of [
   ['a label', vmManifest('vmId: 1007').replace('name: web-1', 'name: web-1\n  labels: {board: {a: b}}'), 5],
   [

@@ -77,7 +77,7 @@ function filesAbove(directory: string): readonly WalkedFile[] {
     .map((file) => ({ ...file, path: posix.relative(prefix, file.path) }))
 }
 
-/** The directory with the `.git` that this one is in; itself where there is none. */
+/** Returns the directory with `.git` around this one; this one if there is none. */
 function repositoryOf(directory: string): string {
   for (let at = directory; ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return at

@@ -15,7 +15,7 @@ export interface Remainder {
   readonly whole: boolean
 }
 
-/** Values of the shapes that required fields have, simplest first: one stands where a value is missing or wrong. */
+/** Values for required fields, simplest first: they replace missing or wrong ones. */
 const TEXTS = ['stand-in', '1Gi', '192.0.2.1', '192.0.2.0/24', 'https://stand-in.invalid']
 const STAND_INS: readonly unknown[] = [...TEXTS, 1, true, {}, []]
 

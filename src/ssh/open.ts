@@ -137,7 +137,7 @@ function abandonable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   })
 }
 
-/** The connection stood, but the program did not begin: sudo said no, or the connection broke at that moment. */
+/** Explains a failure after connecting: sudo refused, or the connection broke. */
 function channelFailure(target: SshTarget, { stderr, code }: Ended): ShellFailure {
   const said = plainText(stderr, 200)
   if (/Session open refused|mux_client_request_session/i.test(stderr))

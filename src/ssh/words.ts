@@ -13,9 +13,8 @@ const PLAIN = /^[A-Za-z0-9_./:=@%+,-]+$/
 const NOT_PLAIN = '*[!A-Za-z0-9_./:=@%+,-]*'
 
 /**
- * Gives every word back as it was and runs them. Nothing in it is special inside single quotes of any shell, so that
- * it does not matter whether the user's login shell is dash, bash, zsh or fish. The x keeps newlines at the end, which
- * `$( )` would take off.
+ * Decodes all words and runs them. It has no special characters within single quotes of any shell, so it works if the
+ * login shell is dash, bash, zsh or fish. The x keeps newlines at the end, which `$( )` would remove.
  */
 const DECODE =
   `LC_ALL=C; export LC_ALL; for a do shift; case $a in ${NOT_PLAIN}) a=$(printf %bx "$a"); a=\${a%x};; esac; ` +
@@ -31,7 +30,7 @@ const BEGIN =
   'n=$1; s=$2; o=$3; t=$4; shift 4; ' +
   'if [ "$s" = skip ]; then while IFS= read -r l; do [ "$l" = "$n" ] && break; done; fi; ' +
   'if [ "$o" = marked ]; then echo "$n"; fi; echo "began $n $$" >&2; ' +
-  // A program whose caller is gone must not run for ever.
+  // Limit the time: a program without its caller must not run for ever.
   'if command -v timeout >/dev/null 2>&1; then timeout -k 5 "$t" "$@"; else "$@"; fi; ' +
   'c=$?; echo "ended $n $c" >&2; exit $c'
 
@@ -83,6 +82,6 @@ export function encodeWord(word: string): string {
     const char = String.fromCharCode(byte)
     text += PLAIN.test(char) ? char : `\\0${byte.toString(8).padStart(3, '0')}`
   }
-  // An empty word has nothing to decode, and needs the quotes to be seen at all.
+  // An empty word needs no decoding, but quotes.
   return `'${text}'`
 }

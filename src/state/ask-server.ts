@@ -69,7 +69,7 @@ export async function textOfFile(file: string, variable: string): Promise<string
   })
 }
 
-/** Each part of a path by itself: no name leads to another part of the API. A slash at an end or twice means nothing. */
+/** Encodes each segment of a path, so that no name leads to another part of the API. Empty segments are dropped. */
 export function encodedPath(at: string): string {
   const parts = at.split('/').filter((part) => part !== '')
   // Encoding leaves them as they are, and an address with them is another one.

@@ -21,7 +21,7 @@ interface SecretResolver {
   resolveSecret(reference: SecretReference): Promise<Secret>
 }
 
-/** The key that secrets are hashed with, in a file next to the database. It is never in the database. Undefined: there is none yet. */
+/** Reads the key that hashes secrets, from a file beside the database, which never contains it. Undefined: none yet. */
 export function readSecretKey(stateFile: string): Secret | undefined {
   try {
     const text = readFileSync(keyFile(stateFile), 'utf8').trim()

@@ -17,11 +17,11 @@ export interface SecretSources {
   /** Relative file references are found from here. */
   readonly directory: string
   warn(message: string): void
-  /** Secrets in encrypted files of the repository, or where a server has them. Undefined: none of that name is there. */
+  /** Secrets in encrypted files of the repository, or on a server. Undefined: unknown name. */
   vault?(reference: VaultReference): Promise<Secret | ServerReference | undefined>
 }
 
-/** Looks a secret up where its reference says. Errors name the place and never what is in it. */
+/** Resolves a secret reference. Errors name the place and never its content. */
 export async function resolveSecret(reference: SecretReference, sources: SecretSources): Promise<Secret> {
   if ('env' in reference) return fromEnvironment(reference.env, sources.env)
   if ('file' in reference) return fromFile(reference.file, sources)

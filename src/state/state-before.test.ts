@@ -23,7 +23,7 @@ const declaring = (records: readonly Pick<ResourceRecord, 'key' | 'uid'>[]) => (
   resources: records.map(({ key, uid }) => ({ key, uid }) as Resource),
 })
 
-/** A home with one state folder of the old form in it, and what a plan of a directory with an empty history says. */
+/** Returns the messages of a plan with an empty history, in a home with one state folder of the old form. */
 async function said(name: string, estate: typeof EMPTY_ESTATE.estate, options: { noted?: true; used?: true } = {}) {
   const home = path.join(scratch, name, 'croft')
   const [before, own] = [path.join(home, 'aaaa'), path.join(home, 'bbbb', 'croft.db')]

@@ -134,7 +134,7 @@ export function readOnce(store: Store): Store {
   return { ...store, records: () => (records ??= store.records()) }
 }
 
-/** Opens the database, or makes it. A failure has its cause on this computer, so the message says what to do there. */
+/** Opens or creates the database. The message of a failure says what to do on this computer. */
 export async function openState(runtime: Pick<StateAccess, 'openStore'>, file: string): Promise<Store> {
   const moved = movedAway(file)
   if (moved !== undefined) throw new CliError(`${file}: ${moved}.`)

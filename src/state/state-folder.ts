@@ -47,7 +47,7 @@ export function hasVault(folder: string): boolean {
   return existsSync(folder) && readdirSync(folder).length > 0
 }
 
-/** Folders with a database that do not say whose they are: from before estates had a uid, or of a directory without one. */
+/** Returns folders with a database but without a note: from before estates had a uid, or of a directory without one. */
 export function foldersWithoutNote(all: string): readonly string[] {
   if (!existsSync(all)) return []
   return readdirSync(all)

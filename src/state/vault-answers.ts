@@ -12,7 +12,7 @@ export interface VaultLookups {
   readonly engine?: ServerAnswer
 }
 
-/** The value under the key, or why there is none, in a sentence that names the place and never what is in it. */
+/** Returns the value of a key, or why there is none, in a sentence that names the place and never its content. */
 export function vaultValue(
   { mount, path, key }: VaultPlace,
   answer: ServerAnswer,

@@ -20,7 +20,7 @@ import { type ClosableStore, StaleEpoch, StoreMoved } from './port.ts'
 /** The head as it was read: what a write is conditional on. */
 interface ReadHead {
   readonly head: StoreHead
-  /** Undefined: there is no such object yet. */
+  /** Undefined: it does not exist yet. */
   readonly resourceVersion: string | undefined
 }
 

@@ -74,7 +74,7 @@ export function sameFile(a: FileIdentity | undefined, b: FileIdentity | undefine
   return a !== undefined && b !== undefined && a.device === b.device && a.inode === b.inode
 }
 
-/** SQLite's words with the file's name and what to do, for the failures that a person can do something about. */
+/** Translates SQLite errors that a person can correct, with the file's name and advice. */
 export function explained(error: unknown, path: string): unknown {
   switch (resultCode(error)) {
     case BUSY:
@@ -142,7 +142,7 @@ function inspect(path: string): string | undefined {
   } catch (error) {
     const code = resultCode(error)
     if (code === CORRUPT || code === NOT_A_DATABASE) return (error as Error).message
-    // A missing table or column: the file is sound, but its schema is not what its version number says.
+    // A missing table or column: the file is sound, but its schema does not match its version.
     if (code === GENERIC) return (error as Error).message
     throw explained(error, path)
   } finally {

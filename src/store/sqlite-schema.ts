@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** "crft" as a number in the file's header, so that another program's database is never taken for ours. */
+/** "crft" as a number in the file's header, to recognize our databases. */
 export const APPLICATION_ID = 0x63726674
 
 interface Migration {

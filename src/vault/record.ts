@@ -20,7 +20,7 @@ export function formatSecrets(secrets: ClusterSecrets, generation?: number): str
   })
 }
 
-/** Throws where something is missing: half a record is worse than none. The message holds no value of it. */
+/** Parses a record. Throws if a part is missing, without quoting it: half a record is worse than none. */
 export function readSecrets(text: string): ClusterSecrets {
   const value: unknown = jsonIn(text)
   if (typeof value !== 'object' || value === null) throw new Error('it is not a record of a cluster')

@@ -37,7 +37,7 @@ export function Loading({ rows = 4 }: { readonly rows?: number }) {
   )
 }
 
-/** Stands where something is fetched and is not there yet: the ghost of it, or why it does not come. */
+/** Placeholder for a part that is being fetched, or the reason of its failure. */
 export function Awaited({ fetched, rows = 6 }: { readonly fetched: Fetched<unknown>; readonly rows?: number }) {
   const { trouble, again } = fetched
   if (trouble === undefined) return <Loading rows={rows} />

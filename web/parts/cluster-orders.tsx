@@ -32,7 +32,7 @@ function commandsOf(cluster: ClusterOnPage): readonly (readonly [string, string]
   return all
 }
 
-/** The buttons of a cluster. Each says what it will do. */
+/** The buttons of a cluster, with their effects. */
 export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) {
   const order = (name: string) =>
     withRight('operate', () => void wish('cluster', { cluster: cluster.name, order: name }))

@@ -8,7 +8,7 @@ import { Icon } from './icon.tsx'
 import { PowerHolds } from './power-holds.tsx'
 import { Tiers } from './power-tiers.tsx'
 
-/** The buttons of a Power. Each says what will happen before it does. */
+/** The buttons of a Power, with their effects. */
 export function PowerOrders({ power }: { readonly power: PowerOnPage }) {
   const { name, wanted, held } = power
   const other = wanted.state === 'on' ? 'off' : 'on'

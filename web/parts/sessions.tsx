@@ -6,7 +6,7 @@ import { refreshMe } from '../live.ts'
 import { Dialog } from './dialog.tsx'
 import { SecurityKeys } from './security-keys.tsx'
 
-/** Open sessions, with a button to end each: your own, and for an admin those of everybody. */
+/** Lists open sessions, with a button to end each: your own, and for an admin all. */
 export function Sessions({ onClose }: { readonly onClose: () => void }) {
   const [sessions, set] = useState<readonly SessionOnPage[]>()
   const [trouble, setTrouble] = useState('')

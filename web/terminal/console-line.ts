@@ -12,7 +12,7 @@ export interface ConsoleLine {
   close(): void
 }
 
-/** Joins a terminal to the console that was opened with this ticket. `ended` is called once, with why if croft said it. */
+/** Connects a terminal to the console of this ticket. Calls `ended` once, with croft's reason if there is one. */
 export function joinConsole(ticket: string, terminal: PageTerminal, ended: (why: string) => void): ConsoleLine {
   const web = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/api/console`, ['croft-console', ticket])
   web.binaryType = 'arraybuffer'

@@ -27,7 +27,7 @@ export const openTerminal: OpenTerminal = (box, { label, typed, resized, leave }
     theme: COLOURS,
     scrollback: SCROLLBACK,
     screenReaderMode: true,
-    // A machine may print any link: none of them is followed from here.
+    // A machine may print any link: follow none of them.
     linkHandler: { activate: () => undefined },
   })
   const fit = new FitAddon()

@@ -50,7 +50,7 @@ interface LogOf {
   readonly previous: boolean
 }
 
-/** An add-on as a tree: what it declares, what controllers made of it, down to pods with their events and logs. */
+/** Shows an add-on as a tree: its declarations and the objects made of them, with pods, events and logs. */
 export function AddonView({
   page,
   cluster,

@@ -112,7 +112,7 @@ function Picture({ course, nowMs }: { readonly course: CourseOnPage; readonly no
   )
 }
 
-/** A word needs about this share of the lane for each letter, or it is left to the legend. */
+/** Share of the lane that a word needs per letter; otherwise only the legend has it. */
 const LETTER = { wide: 0.95, narrow: 2.4 }
 
 function Bar({ bar }: { readonly bar: PlacedBar }) {

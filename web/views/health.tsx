@@ -50,7 +50,7 @@ function Head({ days }: { readonly days: boolean }) {
 }
 
 function LastDay({ page }: { readonly page: Page }) {
-  // The strips are of half hours: asking with every pass would fetch a thousand of them for nothing.
+  // Strips have slots of half an hour, so do not fetch them with every pass.
   const now = useNow(5000)
   const { filter } = ui.use()
   const fetched = useFetched(() => api.health(), [Math.floor(now / ASKED_MS), page.checks.length])

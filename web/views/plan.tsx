@@ -147,7 +147,7 @@ const placeOf = ({ file, line, column }: Pick<Page['problems'][number], 'file' |
   `${file}:${line}:${column}`
 
 function Problems({ page }: { readonly page: Page }) {
-  // The server gives lines of manifests only to who signed in.
+  // The server returns manifest lines only to signed-in users.
   const { name } = live.use().me ?? {}
   const places = page.problems.map((one) => placeOf(one)).join()
   const none = { excerpts: [] }

@@ -118,7 +118,7 @@ const SORTS = [
   ['settle', 'until ready'],
 ] as const
 
-/** For how long at least one of a sort was under way: what runs side by side takes its time once. */
+/** Returns the time during which at least one span of a kind was running; parallel ones count once. */
 function covered(spans: readonly Span[], kind: Span['kind'], now: number): number {
   let [sum, end] = [0, 0]
   for (const { fromMs, toMs = now } of spans

@@ -9,7 +9,7 @@ import {
 } from '../../model/observed-cluster.ts'
 import { activeRequests, type RequestsName, type Store } from '../../store/port.ts'
 
-/** Changes what people have ordered of a cluster; answers what stands now. */
+/** Changes the stored requests about a cluster; returns the new ones. */
 export function changeRequests(
   store: Store,
   cluster: string,

@@ -46,7 +46,7 @@ export const thirdServer: Scene = {
   },
 }
 
-/** Pushes what was written, syncs it, and says how many simulated seconds that took. */
+/** Pushes and syncs the changes, and returns the simulated seconds that it took. */
 async function pushed(stage: Stage, message: string): Promise<number> {
   const commit = await stage.repository.push(message)
   stage.say(`${stage.style.paint('dim', '$')} git commit -m "${message}" && git push   ${commit.slice(0, 7)}`)

@@ -27,7 +27,7 @@ const MILESTONES: readonly {
   { says: () => 'its agent is up', reached: (guest) => guest.agent },
 ]
 
-/** The milestones reached beyond the first `known` ones, in order: a later one is not told before an earlier one. */
+/** Returns the milestones after the first `known` ones, in order. */
 export function milestonesAfter(known: number, guest: SimulatedGuest): readonly string[] {
   const says: string[] = []
   for (const { says: words, reached } of MILESTONES.slice(known)) {
@@ -57,7 +57,7 @@ export async function watchMachine(
     on.tick()
     await clock.sleep(WATCH_MS, signal)
   }
-  // The watch may have been ended between two looks: what was reached meanwhile is still told.
+  // Look once more: a milestone may have been reached since the last look.
   look()
 }
 

@@ -5,7 +5,7 @@ import type { Stage, SyncListener } from './scene.ts'
 
 export interface Narration extends SyncListener {
   tell(message: string): void
-  /** A sign of life, where nothing was told for a while. */
+  /** Prints a sign of life after a long silence. */
   beat(): void
 }
 

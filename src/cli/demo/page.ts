@@ -141,7 +141,7 @@ export function createTourPage(
   }
 }
 
-/** Shows the page in a browser where there is a desktop. Nothing happens where there is none, or no such program. */
+/** Opens the page in a browser on a desktop; does nothing elsewhere. */
 export function openInBrowser(url: string, env: Readonly<Record<string, string | undefined>>): void {
   if ((env.DISPLAY ?? '') === '' && (env.WAYLAND_DISPLAY ?? '') === '') return
   const opener = spawn('xdg-open', [url], { stdio: 'ignore', detached: true })

@@ -53,7 +53,7 @@ export interface Stage {
   say(text: string): void
 }
 
-/** The tour did not get to where it says it gets. */
+/** Thrown if a scene does not reach its end. */
 export class SceneFailed extends Error {
   constructor(message: string) {
     super(message)

@@ -178,7 +178,7 @@ async function answers(
   return { hosts, bridge, disks, files, network, gateway, nameServers, addresses, cluster, servers, k3s, login }
 }
 
-/** The answer of a person who wants no login. */
+/** The answer for no login. */
 const NO_KEY = 'none'
 
 /** A public key as it is written, or from its file. The private half is refused in words. */

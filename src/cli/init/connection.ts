@@ -40,7 +40,7 @@ export async function writeConnection(
   return true
 }
 
-/** The fingerprint to pin: nothing is sent to a host that neither this computer nor a person knows. */
+/** Returns the fingerprint to pin: nothing is sent to a host that neither this computer nor a person trusts. */
 async function knownCertificate(
   runtime: Runtime,
   directory: string,

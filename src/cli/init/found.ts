@@ -20,7 +20,7 @@ export interface Found {
   readonly nameServers: readonly string[]
 }
 
-/** Reads what is there and writes nothing. Throws ObservationFailed. */
+/** Observes a connection without writing. Throws ObservationFailed. */
 export async function lookAround(driver: Driver, session: Session, signal: AbortSignal): Promise<Found> {
   const survey = await session.survey(signal)
   const lists = (await driver.importSettings?.lists(survey, ['ProxmoxBridge', 'ProxmoxDns'], [])) ?? []

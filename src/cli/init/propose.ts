@@ -15,7 +15,7 @@ export interface Proposal {
   readonly servers: number
 }
 
-/** Pure. Prefers what every host has, because a machine may then be on any of them. */
+/** Proposes an estate. Pure. Prefers names that all hosts have, so that machines may run on any of them. */
 export function propose(found: Found): Proposal {
   const bridge = bridgeNames(found).find((name) => gatewayOn(found, name) !== undefined) ?? bridgeNames(found)[0]
   return {
@@ -125,7 +125,7 @@ function within(address: string, { from, to }: FreeRange): boolean {
   return value >= ipv4Number(from) && value <= ipv4Number(to)
 }
 
-/** A range as a person might write it, near the end of a network where a router rarely gives out addresses. */
+/** Returns an example range near the end of a network, where routers rarely assign addresses. */
 export function exampleRange(network: string): string {
   const { last, first } = ipv4Network(network)
   const to = Math.max(first + 1, last - 5)

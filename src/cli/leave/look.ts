@@ -58,7 +58,7 @@ export async function findMarked(
   return { marked: marked.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)), unread }
 }
 
-/** Guests with a mark, read closely: only their description says whose they are. Then every list that may hold one. */
+/** Finds marked guests, by a close look at their descriptions, then marks in all other lists. */
 async function markedOn(
   session: Session,
   { rules }: Driver,

@@ -28,7 +28,7 @@ export function showElapsed(ms: number): string {
   return `${minutes}m${String(Math.floor((elapsed % MINUTE) / SECOND)).padStart(2, '0')}s`
 }
 
-/** `90s`, `15m`, `1h30m`, `500ms`, or a bare number of seconds. Undefined when it is none of these. */
+/** Parses `90s`, `15m`, `1h30m`, `500ms`, or a bare number of seconds. Undefined: invalid. */
 export function parseDuration(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND
   const parts = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?$/.exec(text)

@@ -50,7 +50,7 @@ export function eventJson(event: CroftEvent): unknown {
 
 /** An event, repeated or not. */
 interface FoldedEvent {
-  /** The last time that it was said. */
+  /** Its last occurrence. */
   readonly event: CroftEvent
   readonly count: number
   readonly firstMs: number

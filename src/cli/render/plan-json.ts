@@ -11,7 +11,7 @@ import { problemsJson } from './problems.ts'
 
 export const API_VERSION = 'croft.dev/v1alpha1'
 
-/** The plan as data for other programs. Fields are only ever added. Resources with nothing to do are counted, not listed. */
+/** Returns the plan for programs. Fields are only ever added. Unchanged resources are counted, not listed. */
 export function planJson(plan: Plan, revision: string): unknown {
   return {
     apiVersion: API_VERSION,

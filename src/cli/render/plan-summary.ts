@@ -55,7 +55,7 @@ export function waitingKeys({ waiting = [] }: Plan): ReadonlySet<string> {
   return new Set(waiting.map(({ key, instance }) => key ?? `${instance} (name not known yet)`))
 }
 
-/** True when Git and the world differ in any way, even if a guard keeps croft from doing anything about it. */
+/** Reports whether Git and the world differ, even if a guard holds every change. */
 export function hasSomethingToDo(plan: Plan): boolean {
   return (
     plan.entries.some((entry) => entry.action.do !== 'nothing') ||

@@ -13,7 +13,7 @@ import { previewLines } from './plan-preview.ts'
 import { changeLine, type PlanSummary, type PlanView, SENSITIVE, summarise, waitingKeys } from './plan-summary.ts'
 import { clean, type Paint, type Style } from './text.ts'
 
-/** The plan as a person reads it: what happens to which thing, why, in which steps, and what is held back. */
+/** Renders the plan for people: the changes of each thing, the reasons, the steps, and the held ones. */
 export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {
   const blocks = shownEntries(plan).map((entry) => renderEntry(entry, style, view))
   const notes = plan.notes.map((note) => renderNote(note, style, view))

@@ -70,7 +70,7 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
     reason: event.reason,
     message: event.message,
   }))
-  // While something is done to it, that it is not ready yet is no news.
+  // Do not report that a resource in progress is not ready yet.
   lines = lines.filter((line) => line.reason !== 'NotReady' || !isOpen(tracked, line.key))
   const reported = new Set(lines.map((line) => line.key))
   for (const [key, before] of tracked) {
@@ -187,7 +187,7 @@ export function renderLine(line: ProgressLine, startedMs: number, style: Style):
   return `${style.paint('dim', time)} ${painted} ${about}${reported}\n`
 }
 
-/** The lines that are redrawn at the bottom of a terminal: what is under way now, the longest first. */
+/** Returns the lines that are redrawn at the bottom of a terminal: running actions, the longest first. */
 export function liveLines(progress: Progress, nowMs: number, style: Style): readonly string[] {
   const open = [...progress.tracked.values()].filter((one) => one.endedMs === undefined)
   const shown = open.toSorted((a, b) => a.sinceMs - b.sinceMs).slice(0, LIMITS.progressLinesShown)

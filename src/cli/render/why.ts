@@ -25,7 +25,7 @@ export interface AwaitedDependency {
   readonly message?: string
 }
 
-/** The chain from a commit to what is there now, in sentences. Pure. */
+/** Explains in sentences how a commit led to the current state. Pure. */
 export function whyLines({
   key,
   record,

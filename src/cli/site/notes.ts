@@ -28,7 +28,7 @@ interface NotedStorage {
   fields: Readonly<Record<string, SettingValue>>
 }
 
-/** Collects what is named: the first place that names a thing is the one that is shown for it. */
+/** Collects named things, each with the first place that names it. */
 export type Notes = ReturnType<typeof createNotes>
 
 export function createNotes(made: ReadonlySet<string>) {
@@ -83,7 +83,7 @@ export function createNotes(made: ReadonlySet<string>) {
     },
     device(sort: 'pci' | 'usb', on: string, name: string, id: string, from: Origin): void {
       const noted = host(on, from)[sort]
-      // A mapping says what a device is; who only uses it does not.
+      // A mapping describes the device; a mere use does not.
       if (!noted.has(name) || id !== '8086:0000') noted.set(name, { name, id, from })
     },
     pool(name: string, from: Origin): void {

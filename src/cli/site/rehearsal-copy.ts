@@ -20,7 +20,7 @@ export function tokenVariable({ token }: Connection): string {
   return token !== undefined && 'env' in token ? token.env : 'PROXMOX_TOKEN'
 }
 
-/** Refuses a place for the copy before anything is served: nothing that is there is overwritten. */
+/** Refuses a bad place for the copy before serving: existing files are not overwritten. */
 export function checkCopyPlace(from: string, to: string, shown: string): void {
   if (existsSync(to) && readdirSync(to).length > 0)
     throw new CliError(`${shown} is not empty. Name a new directory with --write for the copy of the manifests.`)

@@ -125,7 +125,7 @@ function bodyOf(what: string, key: string | undefined, { field }: Options): obje
   return key === undefined ? {} : { key }
 }
 
-/** A context that is a controller; one that is a directory says nothing about where its controller is. */
+/** Returns the server of a context; a directory's context has none. */
 function serverOfContext(asked: unknown, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const chosen = chosenContext(readContexts(env), typeof asked === 'string' ? asked : undefined, env)
   return chosen !== undefined && 'server' in chosen.context ? chosen.context.server : undefined

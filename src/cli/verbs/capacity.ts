@@ -59,7 +59,7 @@ function missingIn(estate: Estate, survey: Survey, nowMs: number) {
   )
 }
 
-/** Every declared class, and the size that was asked about. */
+/** Returns the declared classes, and the requested size. */
 function sortsIn(declarations: readonly Declaration[], options: Options): readonly CapacityClass[] {
   const hosts = declarations.filter(({ kind }) => kind === 'Host') as readonly Declaration<HostSpec>[]
   const bound = (node: string, storage: string) =>

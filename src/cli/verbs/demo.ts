@@ -31,7 +31,7 @@ export const run: Verb = async (runtime, _args, options) => {
   }
 }
 
-/** Everything stays up until Ctrl-C, and what is pushed is still followed. */
+/** Keeps the simulator running until Ctrl-C, and follows further pushes. */
 async function lookAround(stage: Stage): Promise<void> {
   const { simulator, repository, environment, runtime } = stage
   const dim = (text: string) => stage.style.paint('dim', text)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { realDirectory, stateFile } from '../../state/state-file.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
-/** Makes a database usable for the croft before this one. What only this one knows in it goes. */
+/** Downgrades a database for the previous version of croft. Newer data is lost. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const named = options.state as string | undefined
   const file = stateFile(runtime.env, named === undefined ? realDirectory(runtime, directory) : '', named)

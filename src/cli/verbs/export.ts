@@ -28,7 +28,7 @@ export const run: Verb = async (runtime, [kind, name], options) => {
   return EXIT.ok
 }
 
-/** The repository with which people go on at another agent. Nothing that is there is overwritten. */
+/** Exports a repository for another agent. Existing files are not overwritten. */
 async function exportSkeleton(
   runtime: Runtime,
   to: 'argocd' | 'flux',

@@ -95,8 +95,8 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
 }
 
 /**
- * `croft get croft.yaml`, like the paths of other commands: a path that is there comes before a kind of that name.
- * So does plain `infra` where that is a directory and no kind.
+ * Finds the directory or file among the words: an existing path takes precedence over a kind of that name, as in `croft
+ * get croft.yaml`. So does plain `infra` if it is a directory and no kind.
  */
 function placeAmong(
   runtime: Runtime,

@@ -33,7 +33,7 @@ export const run: Verb = async (runtime, [from = '', place = ''], options) => {
   )
 }
 
-/** Manifests made of somebody else's files. What is wrong with them is shown, and they are written all the same. */
+/** Writes manifests made of foreign files. Their problems are shown, and they are written all the same. */
 async function fromFiles(runtime: Runtime, format: FormatFacts, place: string, options: Options): Promise<ExitCode> {
   const { cluster, host, under } = options as {
     readonly cluster?: string
@@ -83,7 +83,7 @@ function joined(items: readonly NotCarried[]): readonly NotCarried[] {
   return lines.flat()
 }
 
-/** One file, or every manifest below a directory. */
+/** Reads one file, or all manifests below a directory. */
 function filesAt(runtime: Runtime, place: string, { names }: FormatFacts): readonly ForeignFile[] {
   const at = path.resolve(runtime.cwd, place)
   try {
@@ -211,7 +211,7 @@ function list(runtime: Runtime, undeclared: readonly Undeclared[], declared: num
 function deliver(runtime: Runtime, text: string, options: Options): void {
   const file = options.write as string | undefined
   if (file === undefined) {
-    // Line by line: a terminal must not obey what a guest's description says.
+    // Clean each line: a terminal must not obey a guest's description.
     runtime.out.write(runtime.out.isTty ? cleanLines(text, Number.POSITIVE_INFINITY) : text)
     return
   }

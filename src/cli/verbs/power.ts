@@ -182,7 +182,7 @@ function durationOf(text: unknown): number {
   return ms
 }
 
-/** Changes what people have ordered, as the controller reads it; answers what stands now. */
+/** Changes the stored requests that the controller reads; returns the new ones. */
 function changeRequests(
   store: Store,
   power: string,
@@ -197,7 +197,7 @@ function held(requests: PowerRequests, hold: PersonHold): PowerRequests {
   return { ...requests, holds: [...others, hold] }
 }
 
-/** Undefined: everybody's. */
+/** Undefined: all holds. */
 function released(requests: PowerRequests, whose: string | undefined): PowerRequests {
   return { ...requests, holds: requests.holds.filter(({ by }) => whose !== undefined && by !== whose) }
 }

@@ -15,7 +15,7 @@ import { clean } from '../render/text.ts'
 import type { EngineOptions, ObservedConnection, Runtime } from '../runtime.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
-/** Performs the plan on a twin of what is there, in accelerated time: nothing real is written. */
+/** Performs the plan on a twin of the estate, in accelerated time: nothing real is written. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true, counted: true })
   const real = realDirectory(runtime, directory)

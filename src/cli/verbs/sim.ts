@@ -12,8 +12,8 @@ import { type MadePart, partsOfSite, renderParts } from '../site/render-site.ts'
 import { CliError, EXIT, type Options, UsageError, type Verb } from '../verb.ts'
 
 /**
- * Serves until it is stopped. A program that started it reads where it answers, and with which token, from the first line;
- * a person at a terminal gets the same in words, without the fifty checksums.
+ * Serves until it is stopped. The first line tells a program the address and the token; a person at a terminal gets the
+ * same in words, without the fifty checksums.
  */
 export const run: Verb = async (runtime, _args, options) => {
   const { like, write, connection } = options
@@ -50,7 +50,7 @@ function checkCopy(runtime: Runtime, { directory, estate, connection }: LikedMan
   checkCopyPlace(directory, path.resolve(runtime.cwd, copy), copy)
 }
 
-/** Writes the copy, and reads it again: what it says must lead to the simulator and nowhere else. */
+/** Writes the copy and reads it again, to verify that it leads only to the simulator. */
 async function copyFor(
   runtime: Runtime,
   { directory, estate, connection }: LikedManifests,

@@ -170,7 +170,7 @@ async function set(
   const known = before !== undefined
   if (before?.disabled === true) runtime.err.write(`${name} is disabled and stays so.\n`)
   if (typeof passwordFile === 'string') {
-    // Never as an argument: everybody on the machine can read those.
+    // Never take it as an argument: all users of the machine can read those.
     const given = (await readFile(path.resolve(runtime.cwd, passwordFile), 'utf8')).replace(/\r?\n$/, '')
     if (given.length < 8)
       throw new CliError(`The password in ${passwordFile} is shorter than 8 characters. Choose another.`)

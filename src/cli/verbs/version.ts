@@ -20,7 +20,7 @@ export const run: Verb = async (runtime, _args, { output, verify, signers }) => 
   return EXIT.ok
 }
 
-/** A package file, or this very copy. Who may have signed it only a person can say. */
+/** Verifies a package file, or this copy. Only a person can name its signers. */
 async function verified(runtime: Runtime, artefact: unknown, signers: unknown) {
   if (typeof signers !== 'string')
     throw new UsageError(

@@ -11,7 +11,7 @@ export interface Checks {
   /** Runs what is due. Answers true when a result has changed. */
   look(seen: CheckFacts, signal: AbortSignal): Promise<boolean>
   views(): readonly CheckView[]
-  /** When the next one is due, by the clock that never jumps; Infinity when there is none. */
+  /** Time of the next check, on the monotonic clock; Infinity if there is none. */
   dueMs(): number
 }
 

@@ -46,7 +46,7 @@ export async function missingSecrets(
   return missing
 }
 
-/** The estate without what needs a secret that cannot be had: it is not gone, so nothing of it may be deleted. Pure. */
+/** Returns the estate without resources whose secret is missing: they do not count as removed. Pure. */
 export function withoutMissing(given: Estate, missing: readonly MissingSecret[]): Estate {
   return missing.length === 0 ? given : changedEstate(given, (estate) => leftOut(estate, missing))
 }

@@ -81,7 +81,7 @@ export function notePrints(
   return same && before !== undefined ? before : { key: keyId, of }
 }
 
-/** The estate in which every resource whose secrets have changed says so: they are sent again. Pure. */
+/** Returns the estate with changed secrets marked on their resources, so that they are sent again. Pure. */
 export function withPrints(estate: Estate, { of }: SecretPrints): Estate {
   if (!Object.values(of).some(({ again }) => again !== undefined)) return estate
   return changedEstate(estate, (whole) => ({

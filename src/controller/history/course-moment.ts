@@ -35,7 +35,7 @@ export interface Moment {
   readonly atMs: number
   /** When it started, if the process that does it recorded that. */
   readonly fromMs?: number
-  /** Absent: nothing is under way. */
+  /** Absent: no running change. */
   readonly about?: Pick<Course, 'purpose' | 'title'>
   /** The API cannot be read: running work goes on, and nothing new starts. */
   readonly blind?: true

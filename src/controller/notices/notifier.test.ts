@@ -52,7 +52,7 @@ const rulesFor = (view: EstateView) => ({
   isOver: (one: NotifiedTrouble) => isOver(one, { view, checks: new Set(['ingress']) }),
 })
 
-/** A receiver whose croft can be killed, as one that lost power: what is at work then never goes on. */
+/** Makes a receiver whose croft can be killed, as by a power cut: its running work never continues. */
 function ground() {
   const clock = createVirtualClock(1_000_000)
   const posted: string[] = []

@@ -14,7 +14,7 @@ export interface Outbox {
   resolveSecret(reference: SecretReference): Promise<Secret>
 }
 
-/** Sends one thing, with its secrets where they belong. Rejects with a message that names no secret. */
+/** Sends one request with its secrets filled in. Rejects with a message that contains no secret. */
 export async function send(outgoing: Outgoing, outbox: Outbox): Promise<void> {
   const reveal = async (reference: SecretReference) => (await outbox.resolveSecret(reference)).word()
   if (outgoing.by === 'mail') {

@@ -3,7 +3,7 @@ import { type ClusterDeclaration, changedEstate, type Estate } from '../../model
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Survey } from '../../model/resource.ts'
 
-/** The clusters that stand now and all of whose nodes are machines: a twin has no boxes. */
+/** Returns the versions of formed clusters with machines only: a twin has no boxes. */
 function runningVersions({ clusters = [] }: Estate, looks: readonly ClusterPlan[]): ReadonlyMap<string, string> {
   const versions = new Map<string, string>()
   for (const { declaration, observed } of looks) {

@@ -68,8 +68,8 @@ function unreadable(
 type Log = NonNullable<Revision['logs']>[number]
 
 /**
- * Finds the commit that took a declaration out: one before which it was declared and after which it was not. What was
- * asked once is not asked again: this revision's history does not change.
+ * Finds the commit that removed a declaration: declared before it, and not after it. Results are cached: this
+ * revision's history does not change.
  */
 export function historyOf(logs: readonly Log[]): History {
   const known = new Map<ResourceKey, Promise<Removed | undefined>>()

@@ -19,7 +19,7 @@ export interface Source {
   readonly pollMs: number
   /** Names that its objects may use. Absent: all. */
   readonly grant?: Grant
-  /** The good parts of a revision count although others are wrong; then nothing is ever deleted by it. */
+  /** Valid objects of a revision count although others have errors; nothing is deleted because of it then. */
   readonly keepGoing?: boolean
   /** A new revision is followed when a person approves its plan. */
   readonly manual?: boolean
@@ -82,7 +82,7 @@ async function seenOf({ followed }: SourceState, signal: AbortSignal): Promise<F
   }
 }
 
-/** Looks at one source and notes what came of it. */
+/** Looks at one source and records the result. */
 export async function lookAt(state: SourceState, clock: Clock, signal: AbortSignal): Promise<PollResult> {
   const asked = state.wanted
   const told = [state.trouble?.message, state.away?.message]

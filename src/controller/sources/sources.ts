@@ -27,7 +27,7 @@ export interface Sources {
   look(signal: AbortSignal, errorsIn: ErrorsIn): Promise<boolean | undefined>
   /** The newest commits that came into force. */
   commits(): readonly CommitView[]
-  /** Looks at one as soon as it can be. False: there is none of that name. */
+  /** Looks at one as soon as possible. Returns false if the name is unknown. */
   hurry(name: string): boolean
   /** A person allows a step back in history, by `source@commit`. */
   allowReturn(name: string): void

@@ -20,7 +20,7 @@ export function driftsOf(report: Pick<PassReport, 'plan' | 'records'>): readonly
       policy: record.policy.drift ?? ('correct' as const),
     }
     if ('changes' in doing) {
-      // A restart that is still to come is the rest of a change, nothing that Git could say.
+      // A pending restart is the rest of a change, not a difference from Git.
       for (const change of doing.changes.filter(({ path }) => path !== 'restart').map(maskChange)) {
         drifts.push({
           ...common,

@@ -54,7 +54,7 @@ function candidates({ value }: Leaf, { from, to }: Change): readonly (string | n
   if (typeof from !== 'string' && typeof from !== 'number' && typeof from !== 'boolean') return []
   if (value === to || String(value) === String(to))
     return [typeof value === 'number' && /^-?\d+$/.test(String(from)) ? Number(from) : from]
-  // 4Gi for 4096: the unit that the person chose stays where it can.
+  // 4Gi for 4096: keeps the unit if possible.
   const sized = typeof value === 'string' ? /^(\d+(?:\.\d+)?)\s*(Ki|Mi|Gi|Ti|K|M|G|T)B?$/.exec(value) : null
   if (sized === null || typeof from !== 'number') return []
   return [`${from}Mi`, `${from / 1024}Gi`, `${from}Gi`, `${from}M`, `${from}G`]

@@ -39,7 +39,7 @@ export interface AdopterDeps {
 export function createAdopter(deps: AdopterDeps) {
   return async (wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted> => {
     const { key, fields } = wish
-    // A restart that is still to come is the rest of a change, nothing that Git could say.
+    // A pending restart is the rest of a change, not a difference from Git.
     const drifted = driftChanges(state, key).filter(({ path: field }) => field !== 'restart')
     if (drifted.length === 0)
       return refused('not-found', `${key} has not drifted: when croft last looked, it was as Git declares it`)

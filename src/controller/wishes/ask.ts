@@ -21,7 +21,7 @@ export interface AskDeps {
   troubles(): readonly SourceState[]
   /** `main@<commit>`: a step back in history that a person allows. */
   allowReturn(name: string): void
-  /** Approves the plan of a commit that waits. Undefined: none of this source does. */
+  /** Approves the plan of a waiting commit. Undefined: this source has none. */
   approvePlan(name: string, hash: string, note: NoteGranted): Promise<Granted | undefined>
   adopt(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>): Promise<Granted>
   request?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
@@ -86,7 +86,7 @@ async function grant(wish: Wish, actor: Actor, deps: AskDeps, note: NoteGranted)
   }
 }
 
-/** A person says that the cause is gone: what had stalled is tried again. */
+/** Retries a stalled resource, because a person says that the cause is gone. */
 async function retry(key: ResourceKey, { store, epoch }: AskDeps, note: NoteGranted): Promise<Granted> {
   const record = await store.record(key)
   if (record === undefined) return refused('not-found', `croft does not know ${key}`)

@@ -11,7 +11,7 @@ import { readWishes } from './wishes.ts'
 const KEY = 'EnvironmentVM/a'
 const ANNA = { name: 'page:anna', from: 'page' } as const
 
-/** A controller that knows one resource, and notes in which order what happens. */
+/** Makes a controller with one resource, which records the order of its actions. */
 function asking({ full = false, refuses = false } = {}) {
   const order: string[] = []
   const effect = (what: string) => void order.push(what)

@@ -30,7 +30,7 @@ export interface ManualApplyDeps {
   tell(events: readonly NewEvent[]): Promise<void>
 }
 
-/** Plans what waits for a person, and lets it go on when one approves exactly that plan. */
+/** Plans waiting commits, and follows one when a person approves exactly its plan. */
 export interface ManualApply {
   /** Plans what is new among what waits. True: something may come into force. */
   look(signal: AbortSignal): Promise<boolean>

@@ -20,7 +20,7 @@ export function chartObject(name: string, namespace: string, chart: ChartFields)
       ...(chart.repo === undefined || oci ? {} : { repo: chart.repo }),
       targetNamespace: namespace,
       ...(chart.bootstrap ? { bootstrap: true } : {}),
-      // Left to itself K3s takes a release away that failed, with every definition in it and all objects of them.
+      // By default, K3s removes a failed release, with its definitions and all of their objects.
       failurePolicy: chart.failurePolicy,
       ...(chart.values === undefined ? {} : { valuesContent: text(chart.values) }),
       ...(chart.valuesFrom === undefined

@@ -120,7 +120,7 @@ interface AddonScope {
 /** Worked out once for all add-ons of a cluster: every one of them is ordered among all others. */
 const scopes = new WeakMap<Lookup, Map<string, AddonScope>>()
 
-/** A source that is not held to a grant sees nothing of those that are: they can neither claim nor hold up what is its. */
+/** Returns the scope. A source without a grant ignores the add-ons of those with one, which must not disturb it. */
 function* scopeOf(declaration: AddonDeclaration, lookup: Lookup): Steps<AddonScope> {
   const { cluster } = declaration.spec
   const bounded = lookup.isBounded?.(declaration) === true

@@ -10,7 +10,7 @@ import { errorsOf, ROOT, readText, told } from '../../source/testing/fixture.ts'
 import { boxCluster } from '../cluster/testing/box-cluster.ts'
 import { findKind } from '../registry.ts'
 
-/* Presets fit their Cluster, and what cannot work is refused where it stands. */
+/* Presets fit their Cluster, and impossible settings are refused at their place. */
 
 const CLUSTER = `${boxCluster('homelab')}---
 `

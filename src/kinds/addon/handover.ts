@@ -215,7 +215,7 @@ function helmRelease(
         targetNamespace: namespace,
         storageNamespace: namespace,
         chart: { spec: { ...place, sourceRef: { kind: source.kind, name } } },
-        // Helm makes a release of what is there. Hooks of an installation have run, and are not to run twice.
+        // Helm adopts the objects as a release. Hooks of an installation have already run.
         ...(rendered ? { install: { disableHooks: true } } : {}),
         ...defined({ values: chart.values }),
         ...(chart.valuesFrom === undefined ? {} : { valuesFrom: [{ kind: 'Secret', ...valuesKey(name) }] }),

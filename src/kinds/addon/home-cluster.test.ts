@@ -91,7 +91,7 @@ test('all that an owner gives to the components of a home cluster can be said in
       name,
     )
     const objects = estate.resources.flatMap(({ desired }) => (desired.type === 'object' ? [desired] : []))
-    // Every value reaches what is applied: none is dropped on the way.
+    // All values must reach the applied objects.
     const applied = JSON.stringify(objects).replaceAll('\\\\', '')
     const values = (yamlLibrary().parse(`cluster: farm\n${spec.replaceAll(/^ {2}/gm, '')}`) as { values?: object })
       .values
@@ -131,7 +131,7 @@ test('Flux is told to prune, and what only Argo CD knows is refused by its field
 })
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
-/** A chart that its makers keep beside their program, with volumes for data and for what is known of it. */
+/** A chart in its authors' repository, with volumes for data and metadata. */
 const GARAGE = `chart:
     git: {url: "https://git.example/makers/garage.git", commit: ${COMMIT}, path: script/helm/garage}
     values: {garage: {replicationFactor: 1}, persistence: {meta: {storageClass: haystack, size: 1Gi}, data: {storageClass: haystack, size: 100Gi}}}

@@ -241,7 +241,7 @@ function placed(object: KubeObject, namespaced: boolean, namespace: string): Kub
   return { ...object, metadata: meant }
 }
 
-/** Kinds that the add-on itself defines: their own definitions say how they are called and where they live. */
+/** Returns names and scopes of the kinds that the add-on itself defines. */
 function definedScopes(objects: readonly KubeObject[]): ReadonlyMap<string, { plural: string; namespaced: boolean }> {
   const scopes = new Map<string, { plural: string; namespaced: boolean }>()
   for (const { kind, spec } of objects) {

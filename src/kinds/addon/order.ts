@@ -23,7 +23,7 @@ const GROUND = wordSet(`
   RoleBinding PriorityClass
 `)
 
-/** All objects of a cluster, sorted out once by what others ask of them. */
+/** All objects of a cluster, indexed by dependency. */
 export interface ObjectOrder {
   readonly namespaces: ReadonlyMap<string, readonly ResourceKey[]>
   readonly definitions: ReadonlyMap<string, readonly ResourceKey[]>
@@ -63,7 +63,7 @@ export function orderAmong(all: readonly Keyed[]): ObjectOrder {
 }
 
 function orderWithin(all: readonly Keyed[]): AddonOrder {
-  // Objects of a rendered chart wait for its hooks: what those need cannot be one of them.
+  // Objects of a rendered chart wait for its hooks, so hooks must not depend on them.
   const keysOf = (kind: string) =>
     all.flatMap(({ object, key, ofChart }) => (object.kind === kind && ofChart === undefined ? [key] : [])).sort()
   return {

@@ -24,7 +24,7 @@ interface Accepted {
   readonly chart?: { readonly repo: string; readonly name: string; readonly values: Readonly<Record<string, Type>> }
   /** By apiVersion and kind: the known fields of `spec`. */
   readonly objects?: Readonly<Record<string, readonly string[]>>
-  /** Everything that may be said, so that every field of the preset is tried. */
+  /** All fields, so that each is tried. */
   readonly fullest: object
 }
 

@@ -25,7 +25,7 @@ export function checkCluster(spec: ClusterFields, manifest: RawManifest): readon
   ]
 }
 
-/** A channel would be another release tomorrow: what runs must be what the commit says. */
+/** Refuses channels: tomorrow they may mean another release, but the commit must pin it. */
 function checkVersion(version: string): readonly FieldProblem[] {
   const path = ['spec', 'version']
   if (parseVersion(version) === undefined) {
@@ -127,7 +127,7 @@ const OF_EXISTING = wordSet(`
 
 const ONLY_OF_EXISTING = ['kubeconfig', 'context', 'inCluster', 'charts'] as const
 
-/** An existing cluster: one way to it, and nothing about what it is made of. */
+/** Checks an existing cluster: one connection, and no composition. */
 function checkExisting(spec: ClusterFields, { spec: written }: RawManifest): readonly FieldProblem[] {
   const problems = Object.keys(isRecord(written) ? written : {})
     .filter((field) => !OF_EXISTING.has(field))

@@ -26,7 +26,7 @@ export interface MadeOn {
   readonly host: string
 }
 
-/** Something that is declared by itself. */
+/** A member with its own declaration. */
 export interface Existing {
   readonly kind: 'Machine' | 'EnvironmentVM' | 'Host'
   readonly of: Declaration
@@ -40,7 +40,7 @@ export interface Members {
 
 const known = new WeakMap<Lookup, ReadonlyMap<ResourceKey, Members>>()
 
-/** The nodes of a cluster. What belongs to two nodes, here or in another cluster, is told of both. */
+/** Returns the nodes of a cluster. A machine shared by two nodes is reported on both. */
 export function membersOf(cluster: Cluster, lookup: Lookup): Members {
   const all = known.get(lookup) ?? everyCluster(lookup)
   known.set(lookup, all)
@@ -167,7 +167,7 @@ function readOne(
 ): readonly Member[] {
   if (fields.machine === undefined) {
     const { name, host } = fields
-    // The check of the kind has said what is missing.
+    // The kind's check has reported missing fields.
     if (name === undefined || host === undefined) return []
     return [
       { name, role, fields, path, on: { kind: 'made', key: resourceKey('Machine', name, cluster.namespace), host } },

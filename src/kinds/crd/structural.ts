@@ -88,7 +88,7 @@ function typeOf(choices: readonly unknown[]): string | undefined {
       : undefined
 }
 
-/** Go writes code points in another way, and its expressions do not look ahead: those patterns are left to croft. */
+/** Go escapes code points differently and has no lookahead: croft itself checks those patterns. */
 function patternOf(pattern: unknown): Schema {
   if (typeof pattern !== 'string' || /\(\?[=!<]/.test(pattern)) return {}
   return { pattern: pattern.replaceAll(/\\u([0-9a-fA-F]{4})/g, '\\x{$1}') }

@@ -74,7 +74,7 @@ interface BasicFields {
   readonly operatingSystem?: { readonly type?: string | undefined } | undefined
 }
 
-/** A template has no power; anything else runs unless it is said that it does not. Proxmox keeps tags in small letters. */
+/** Returns a guest's basics. Templates have no power state; other guests run by default. Tags are in lowercase. */
 export function guestBasics(fields: BasicFields): Omit<GuestBasics, 'host' | 'name'> {
   return defined<Omit<GuestBasics, 'host' | 'name'>>({
     vmid: fields.vmId,

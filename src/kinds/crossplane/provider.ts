@@ -44,7 +44,7 @@ export function servedBy(
   }
 }
 
-/** A thing of the provider as a resource on the connection that serves it, or why none does. */
+/** Returns a provider's declaration as a resource on its connection, or why there is none. */
 export function served(
   declaration: Declaration<Envelope>,
   lookup: Lookup,

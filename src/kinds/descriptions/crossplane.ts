@@ -29,7 +29,7 @@ const AROUND: Descriptions = {
   'publishConnectionDetailsTo.metadata.type': 'Type of the Secret.',
 }
 
-/** A kind of the provider: its fields, once for forProvider and once for initProvider, and what stands around them. */
+/** Returns a provider kind's descriptions: its fields for forProvider and initProvider, and those around them. */
 export function managed(fields: Descriptions): Descriptions {
   return {
     ...AROUND,

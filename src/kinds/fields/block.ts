@@ -6,8 +6,8 @@ export const oneBlock = z.registry<{ readonly block: true }>()
 export const manyBlocks = z.registry<{ readonly blocks: true }>()
 
 /**
- * Terraform's blocks reach Kubernetes as lists even where there can be only one. Both ways of writing are read:
- * `cpu: {cores: 4}` and `cpu: [{cores: 4}]`. An empty list is the same as nothing.
+ * Reads Terraform's blocks in both forms, `cpu: {cores: 4}` and `cpu: [{cores: 4}]`: they reach Kubernetes as lists
+ * even if only one is possible. An empty list counts as absent.
  */
 export function block<Schema extends z.ZodType>(schema: Schema) {
   const read = z.preprocess((value, context) => {

@@ -31,7 +31,7 @@ function isExpression(value: unknown): boolean {
   return typeof value === 'string' && /^\$\{[a-z_]+[.(][^}]*\}$/.test(value)
 }
 
-/** Names that the schema knows at a place, for suggestions. Empty where anything goes. */
+/** Returns the schema's names at a path, for suggestions. Empty if any name is allowed. */
 export function knownFields(schema: z.ZodType, path: FieldPath): readonly string[] {
   const found = schemaAt(schema, path)
   return found?._zod.def.type === 'object' ? Object.keys((found as z.ZodObject).shape) : []

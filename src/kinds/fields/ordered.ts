@@ -58,7 +58,7 @@ export function ordered<Spec>(kind: Kind<Spec>): Kind<Spec> {
       }
     },
   }
-  // The rest is copied by value, never the schema: some kinds make theirs only when it is asked for.
+  // Copy the other fields, but not the schema: some kinds build theirs on first use.
   const made: Partial<Record<keyof Kind<Spec>, unknown>> = added
   for (const name of Object.keys(kind) as (keyof Kind<Spec>)[]) if (!(name in added)) made[name] = kind[name]
   return made as Kind<Spec>

@@ -112,7 +112,7 @@ const prose = matching(
   8000,
 )
 
-/** User data as text. What is in it is looked at when the machine is expanded. */
+/** User data as text. Its content is checked when the machine is expanded. */
 export const cloudConfig = matching(
   /^#cloud-config[ \t]*(?:\n[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*)?$/,
   'text that begins with the line #cloud-config',

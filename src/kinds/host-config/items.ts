@@ -2,7 +2,7 @@ import type { HostItem } from '../../model/host-item.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import type { HostConfigSpec } from './schema.ts'
 
-/** The items that a configuration comes to, each by itself; what is absent in the spec is absent here. */
+/** Returns the separate items of a configuration. */
 export function itemsOf(name: string, spec: HostConfigSpec): readonly HostItem[] {
   return [
     ...spec.aptRepositories.map(({ name, ...rest }): HostItem => ({ type: 'apt-repository', name, spec: clean(rest) })),

@@ -12,7 +12,7 @@ export interface GivenDevices {
   /** Files of the host, for a container. */
   readonly files?: readonly ContainerDevice[]
   readonly needs: readonly ResourceKey[]
-  /** The Host that they are all plugged into; undefined when the machine is given none. */
+  /** The Host with all of them; undefined for a machine without devices. */
   readonly host?: string
 }
 

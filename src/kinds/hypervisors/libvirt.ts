@@ -16,7 +16,7 @@ export const libvirtHypervisor: Hypervisor = {
   adopted: ({ libvirt: block }) => (block?.adopt === true ? block.uuid : undefined),
   machine: (machine, vm, connection) =>
     connection === undefined ? vm : onLibvirt(machine, vm, connection as Declaration<LibvirtSpec>),
-  /** libvirt has no names for devices: it is told where a card sits, and what a USB device calls itself. */
+  /** libvirt has no names for devices: it needs a card's slot, and a USB device's own ids. */
   devices(found, _machine, bad) {
     for (const { name, spec } of found) {
       if (spec.pci !== undefined && !/\.[0-7]$/.test(spec.pci.address))

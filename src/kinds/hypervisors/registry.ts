@@ -19,7 +19,7 @@ const BY_KIND: Readonly<Record<(typeof HYPERVISORS)[number]['kind'], Hypervisor>
 /** In the table's order. */
 export const ALL_HYPERVISORS: readonly Hypervisor[] = HYPERVISORS.map(({ kind }) => BY_KIND[kind])
 
-/** Blocks of a Machine for what only one hypervisor knows. Whether it is kept there follows from its host. */
+/** Blocks of a Machine for one hypervisor. Its host decides whether they apply. */
 export const machineBlocks = { libvirt: libvirtMachine.optional() }
 
 /** Blocks of a MachineClass and of a node: only hardware. */

@@ -43,10 +43,10 @@ interface Book {
 const books = new WeakMap<Lookup, Book>()
 
 /**
- * Returns the addresses of one machine. Stated ones come first. A machine that has an address of its network keeps it, also
- * when the ranges of the pool change. Each other machine gets the place that the hash of its key points to, or the next free
- * one, with a warning that advises to write the address down. The address that a machine has is seen in the world and in the
- * record; if both are lost, the hash gives the same addresses again.
+ * Returns the addresses of one machine. Declared ones come first. A machine that has an address of its network keeps
+ * it, even if the pool's ranges change. Others get the address at the hash of their key, or the next free one, with a
+ * warning that advises to declare it. The present address is observed and in the record; if both are lost, the hash
+ * gives the same one again.
  */
 export function givenAddresses(machine: Declaration<MachineSpec>, lookup: Lookup): Given {
   const book = books.get(lookup) ?? allocate(lookup)

@@ -6,7 +6,7 @@ import { withClass } from './with-class.ts'
 
 const known = new WeakMap<Lookup, readonly Declaration<MachineSpec>[]>()
 
-/** Every machine of a revision, declared by itself or made for a cluster: they share addresses and images. */
+/** Returns all machines of a revision, declared ones and those of clusters: they share addresses and images. */
 export function machinesIn(lookup: Lookup): readonly Declaration<MachineSpec>[] {
   const found = known.get(lookup)
   if (found !== undefined) return found

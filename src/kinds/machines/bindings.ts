@@ -95,7 +95,7 @@ export function hypervisorsIn(lookup: Lookup): readonly EstateBinding[] {
   return HYPERVISORS.flatMap(({ kind }) => lookup.all(kind)) as readonly EstateBinding[]
 }
 
-/** The connection that reaches this host alone and keeps its machines; undefined where one reaches many hosts. */
+/** Returns the connection that reaches only this host and keeps its machines; undefined if one reaches many. */
 export function hypervisorOf(host: Declaration<HostSpec>, lookup: Lookup): EstateBinding | undefined {
   const wide = HYPERVISORS.filter(({ reaches }) => reaches === 'hosts')
   const every = hypervisorsIn(lookup)

@@ -113,7 +113,7 @@ function expandOn(
   }
 }
 
-/** Addresses that stand in the declaration and reach nothing: croft neither sets nor checks them. */
+/** Warns of declared addresses without effect: croft neither sets nor checks them. */
 function neverGiven({ spec, policy }: MachineDeclaration, vm: VmSpec): readonly FieldProblem[] {
   if (vm.seed !== undefined || vm.cloudInit !== undefined || policy.adopt !== undefined) return []
   return spec.networks.flatMap(({ address }, index) =>

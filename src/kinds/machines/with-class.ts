@@ -8,7 +8,7 @@ import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 
 type MachineOfClass = { readonly spec: MachineSpec } | { readonly problems: readonly FieldProblem[] }
 
-/** A machine with what its class says and it does not. Blocks are filled field by field, lists are taken whole. */
+/** Returns a machine with the missing fields of its class. Blocks are merged by field, lists are replaced. */
 export function withClass(written: WrittenMachine, namespace: string | undefined, lookup: Lookup): MachineOfClass {
   const base = written.class === undefined ? undefined : findClass(written.class, namespace, lookup)
   if (written.class !== undefined && base === undefined)

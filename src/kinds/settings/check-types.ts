@@ -9,7 +9,7 @@ interface StatedField {
   readonly path: readonly string[]
 }
 
-/** Proxmox refuses a field that the type does not have, only when it is written: said before. */
+/** Reports fields that the type does not have: Proxmox would refuse them only when they are written. */
 export function checkTypes(
   { fields }: Definition,
   type: unknown,

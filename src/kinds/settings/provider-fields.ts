@@ -72,7 +72,7 @@ function inOurNames(
     const value = row[theirs]
     if (value !== undefined) result[name] = value
   }
-  // The provider may say both what a rule does and that it is a group; the group is what counts.
+  // With both an action and a group, the group counts.
   if (result.group !== undefined) {
     delete result.action
     delete result.type

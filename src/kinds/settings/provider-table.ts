@@ -18,7 +18,7 @@ export interface ProviderKind {
   /** First part of its API group. */
   readonly group: string
   readonly definition: string
-  /** The field that holds the id, and what it is when that is not given. */
+  /** The field with the id, and its default. */
   readonly id?: string
   readonly defaultId?: string
   readonly host?: string

@@ -12,7 +12,7 @@ export interface Contents {
   readonly values: ReadonlyMap<string, string>
 }
 
-/** Values that are about the estate. Others are about the computer: what it fetched, told, and hashed with its own key. */
+/** Values about the estate move. Others belong to the computer: its fetches, notices and keyed hashes. */
 const MOVING = /^(?:cluster-|power-|controller\/wishes$)/
 
 export async function readContents(store: Store): Promise<Contents> {

@@ -23,7 +23,7 @@ export function isOpen(gate: MoveGate | undefined): boolean {
 
 export interface GateKeeper {
   read(): Promise<MoveGate | undefined>
-  /** On the condition that it still says what was read last. */
+  /** Writes on the condition that the gate is as last read. */
   write(gate: MoveGate): Promise<void>
 }
 

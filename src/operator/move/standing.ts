@@ -63,7 +63,7 @@ export function nextOfMove(wanted: 'in' | 'out', at: Standing): NextOfMove {
 function nextIn({ mark, gate, closed, copied, opened }: Standing): NextOfMove {
   if (gate === undefined || gate.phase === 'away') {
     if (mark === undefined) return { do: 'note' }
-    // The cluster has all that the database has: it was copied before the database said so.
+    // The cluster has all data: it was copied before the database was marked.
     return { do: mark.phase === 'preparing' ? 'announce' : 'activate' }
   }
   if (mark === undefined)

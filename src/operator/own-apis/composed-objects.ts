@@ -104,7 +104,7 @@ export function wantedObjects(
       return `${String(kind)} ${name} would be in the namespace ${namespace}: an instance makes objects in its own, which is ${own ?? home}`
     if (!as.namespaced && own !== undefined && own !== home)
       return `${String(kind)} has no namespace: only instances in ${home} may make it`
-    // Crossplane names what it makes by chance; what it made stays.
+    // Crossplane's names are random: keep the existing object's.
     const before = children.find(
       ({ object, served: { kind: other } }) =>
         other.kind === kind && annotationsOf(object).get(CROSSPLANE_PART) === one.id,

@@ -4,7 +4,7 @@ import { type DeclaredObject, finalizersOf } from '../objects.ts'
 import { type ComposedObject, comesAfter, isAsWanted, uidOf } from './composed-objects.ts'
 
 export const INSTANCE_FINALIZER = 'croft.dev/finalizer'
-/** The server's own wish that what belongs to an object stays. */
+/** The server's finalizer for keeping dependents. */
 const ORPHAN = 'orphan'
 
 /** The facts about one instance. */

@@ -21,7 +21,7 @@ export interface DefinitionVerdict {
   readonly order: readonly string[]
 }
 
-/** The status to write on an instance, or undefined where it says that already. Pure. */
+/** Returns the new status of an instance, or undefined if it is unchanged. Pure. */
 export function instanceStatus(
   object: Foreign,
   dialect: ApiDialect,
@@ -60,7 +60,7 @@ function asCrossplane({ status, reason, message }: SaidOfInstance): SaidOfInstan
   }
 }
 
-/** The status to write on a definition, or undefined where it says that already. Pure. */
+/** Returns the new status of a definition, or undefined if it is unchanged. Pure. */
 export function definitionStatus(
   object: Foreign,
   dialect: ApiDialect,

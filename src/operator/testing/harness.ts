@@ -36,7 +36,7 @@ export interface StartOptions {
   readonly wire?: Wire
   /** Error of its clock. */
   readonly skewMs?: number
-  /** Make what instances of composed APIs stand for. */
+  /** Expands instances of composed APIs. */
   readonly ownApis?: boolean
   /** Other namespaces that it reads. */
   readonly grants?: NamespaceGrants

@@ -72,7 +72,7 @@ type Particular<I extends z.ZodObject, O extends z.ZodType> = Pick<
   Route<I, O>,
   'audit' | 'signedIn' | 'session' | 'output' | 'handle'
 > & {
-  /** Left out, nothing is asked for. */
+  /** Absent: no input. */
   readonly input?: I
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 export const list = <T extends z.ZodType>(item: T) => z.array(item).readonly()
-/** A key that leaves the server. No limit: one that is longer than anybody thought would take the whole answer with it. */
+/** A key in an answer. Without a limit: an unexpectedly long one would fail the whole answer. */
 export const shownKey = z.string()
 /** A key that comes in. `Addon/name@Kind.group/namespace/name` has 895 characters at most. */
 export const keySchema = z.string().min(1).max(1_024)

@@ -69,8 +69,8 @@ function askedAt(events: readonly CroftEvent[], committedMs = 0): readonly [numb
 }
 
 /**
- * Events by the revision that asked for them. Files of a directory have no commit that each could carry: what is done to
- * a resource after such a revision came is what its files ask for.
+ * Groups events by the causing revision. Files of a directory have no commit: an event of a resource after such a
+ * revision belongs to it.
  */
 function byCause(events: readonly CroftEvent[]): Map<string | undefined, CroftEvent[]> {
   let files: string | undefined

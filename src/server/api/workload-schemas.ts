@@ -34,7 +34,7 @@ const node = z.object({
   events: list(happened),
 })
 
-/** An add-on with what it declares and what controllers made of it. */
+/** An add-on with its declarations and the objects that controllers made of them. */
 export const addonTree = z.object({
   cluster: z.string(),
   addon: z.string(),

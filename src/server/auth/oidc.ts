@@ -162,7 +162,7 @@ export function identify(
 /** Fetches from the provider: over HTTPS, without redirects, bounded in time and size. */
 async function askIssuer(url: string, init: object): Promise<Response> {
   const { protocol, hostname } = new URL(url)
-  // A provider over plain HTTP could be anybody, except on this very machine.
+  // A provider over plain HTTP is unverified, except on this machine.
   if (protocol !== 'https:' && !isLoopback(hostname)) throw new LoginRefused('The provider is not reached over HTTPS.')
   try {
     const answer = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(LIMITS.oidcTimeoutMs) })

@@ -19,14 +19,14 @@ export function totpUri(secret: string, user: string, issuer: string): string {
 }
 
 /**
- * The step of time that a code is of; undefined: it is none of the secret's codes around now. One step earlier and later
- * counts too, for clocks that differ. A step that was used, or an older one, does not count again.
+ * Returns the time step of a code; undefined if it is not valid now. One step earlier and later is accepted, for clock
+ * differences. A used step, or an older one, is not.
  */
 export function totpStep(secret: string, code: string, nowMs: number, usedStep: number): number | undefined {
   const key = fromBase32(secret)
   if (key === undefined || !/^\d{6}$/.test(code)) return undefined
   const now = Math.floor(nowMs / STEP_MS)
-  // All are computed, so that the time it takes says nothing.
+  // Compute all of them, so that timing reveals nothing.
   const fitting = [now - 1, now, now + 1].filter((step) => sameSecret(totpAt(key, step), code))
   return fitting.find((step) => step > usedStep)
 }

@@ -74,7 +74,7 @@ export async function findUser(users: UsersFile, name: string): Promise<User | u
   return (await users.read()).users.find((one) => one.name === name)
 }
 
-/** The user whose name looks like this one, for names that others give. */
+/** Returns the user with a confusingly similar name, to check a provider's name. */
 export async function findAlike(users: UsersFile, name: string): Promise<User | undefined> {
   const look = lookOf(name)
   return (await users.read()).users.find((one) => lookOf(one.name) === look)

@@ -96,7 +96,7 @@ export async function judgeAnswer(
   })
 }
 
-/** Expresses what the library throws in croft's words: its messages repeat what the browser sent. */
+/** Translates the library's errors, which repeat the browser's input. */
 async function judged<T>(judge: () => Promise<T>): Promise<T | Refused> {
   try {
     return await judge()

@@ -137,7 +137,7 @@ export function createDoorkeeper(
           `${name} ${is} a user of this croft who is not linked with you. Whoever runs it can do so: croft user set ${named.name} --role ${named.role} --oidc-issuer ${issuer} --oidc-subject ${subject}`,
         )
       }
-      // Two people may have the same name there: who it is says the subject.
+      // Two people may share a name there: the subject identifies them.
       const who = { issuer, subject }
       const generation = users === undefined ? '' : await generationOf(users, { ...who, name })
       return sessions.open({ user: name, role, source: 'oidc', who, generation, expiresMs, address, openedMs })

@@ -252,7 +252,7 @@ describe('a console ends', () => {
     await web.shows(/login: $/)
     it.audit.length = 0
     const pass = (ms: number) => clock.advanceTo(clock.now() + ms)
-    /** Time passes until croft has said why. */
+    /** Waits for croft's reason. */
     const endsWith = async (pattern: RegExp) => {
       let why: string | undefined
       void web.ended.then((said) => {

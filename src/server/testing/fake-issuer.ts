@@ -89,7 +89,7 @@ export async function fakeIssuer(clientId: string, clientSecret: string) {
 
   function signatureOf(signed: string, alg: string, key: KeyObject): string {
     if (alg === 'none') return ''
-    // The classic: the public key, which everybody has, taken as the secret of a symmetric algorithm.
+    // The classic attack: the public key, which is known, used as the secret of a symmetric algorithm.
     if (alg === 'HS256')
       return createHmac('sha256', rsa.publicKey.export({ type: 'spki', format: 'pem' }))
         .update(signed)

@@ -63,7 +63,7 @@ const NODES: readonly WorkloadNode[] = [
 
 export interface FakeWorkloads extends Workloads {
   readonly asked: LogQuestion[]
-  /** A line for everybody who follows. */
+  /** Sends a line to all followers. */
   say(line: string): void
 }
 

@@ -206,7 +206,7 @@ interface Death {
   readonly code?: number
 }
 
-/** A process of the cage, and what it says. */
+/** A process of the cage, with its messages. */
 interface Caged {
   readonly pid: number
   /** Resolves when the process is gone. */
@@ -276,7 +276,7 @@ function startCaged(heapMb: number): Caged {
     isGone: () => gone,
     tell: (order) =>
       new Promise((resolve) => {
-        // That it is gone is said by `death`.
+        // `death` reports its end.
         if (child.connected) child.send(order as object, () => resolve())
         else resolve()
       }),

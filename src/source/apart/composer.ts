@@ -87,7 +87,7 @@ export function createCagedComposer({
   const work = async (): Promise<void> => {
     if (working) return
     working = true
-    // Everything that is asked in the same moment goes together.
+    // Batch all questions of this turn.
     await Promise.resolve()
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       const [definitions, asked] = next

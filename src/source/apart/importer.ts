@@ -4,7 +4,7 @@ import type { ImportedText, ImportRequest } from '../foreign/import-text.ts'
 import type { ForeignFile } from '../foreign/reading.ts'
 import { createCage } from './cage.ts'
 
-/** Reads somebody else's files in the cage. Rejects with TooCostly when that takes more time or memory than it may. */
+/** Reads foreign files in the cage. Rejects with TooCostly beyond the limits of time or memory. */
 export async function importInCage(
   request: ImportRequest,
   files: readonly ForeignFile[],

@@ -12,8 +12,8 @@ import { type ExpandLate, unpackExpanded } from './pack.ts'
 import { type Paused, pausedAfter } from './pause.ts'
 
 /**
- * Expands late instances in the cage: only when what is known of the world has changed. Where that is ended, they wait as
- * if nothing were known, with a problem that names the instance, and are expanded again ever more seldom.
+ * Expands late instances in the cage, only after changes of observed values. If that is ended, they wait as if there
+ * were no values, with a problem that names the instance, and are retried with growing delay.
  */
 export function lateInCage({ clock, heapMb }: { readonly clock: Clock; readonly heapMb?: number }): ExpandLate {
   const cage = heapMb === undefined ? askingCage() : createCage(heapMb)

@@ -17,7 +17,7 @@ export interface PackedHead {
   readonly unreadable: readonly ResourceKey[]
 }
 
-/** A part of a revision, small enough to be taken over without anybody having to wait. */
+/** A part of a revision, small enough to be received without blocking. */
 export interface RevisionPiece {
   readonly declarations?: readonly { readonly declaration: Declaration; readonly written?: DocumentPlace }[]
   readonly problems?: readonly Problem[]
@@ -105,7 +105,7 @@ function kept(problems: readonly Problem[]): readonly Problem[] {
   return [...errors, ...rest].slice(0, LIMITS.problemsKept)
 }
 
-/** Expands late instances in the cage. What they become when nothing is known is given. */
+/** Expands late instances in the cage. Gets their expansion without observed values. */
 export type ExpandLate = (instances: LateInstances, unseen: ExpandedInstances) => LateExpansion
 
 /** Puts a revision together from its parts. */

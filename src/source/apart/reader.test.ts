@@ -109,7 +109,7 @@ const machines = (count: number, length: number) =>
     ),
   )
 
-/** The longest time that this thread worked without turning to anybody else, by its own processor time. */
+/** Returns the longest time that this thread worked without yielding, in its own processor time. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
   let last = process.threadCpuUsage()

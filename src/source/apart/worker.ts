@@ -118,7 +118,7 @@ function* piecesIn(revision: Revision, places: readonly string[]): Generator<Cag
   for (const piece of piecesOf(revision, places)) yield { said: 'piece', piece }
 }
 
-/** Paths of the tree that its add-ons will be asked for. */
+/** Returns the paths that the tree's add-ons name. */
 function namedIn({ declarations }: Revision): readonly string[] {
   return declarations.flatMap(({ kind, spec }) => {
     const { path } = spec as { readonly path?: string }

@@ -4,7 +4,7 @@ import type { ObjectReference } from '../../model/foreign-object.ts'
 import type { SourceDocument } from '../manifest.ts'
 import type { DocumentFields, ValueShape } from './shape.ts'
 
-/** An object of a file that defines an API or is an instance of one, and where it stands. */
+/** A definition of an API or an instance of one, with its place. */
 export interface PlacedObject {
   readonly value: DocumentFields
   readonly file: string

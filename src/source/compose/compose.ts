@@ -22,7 +22,7 @@ export interface Composition {
   readonly outcomes: readonly FileOutcome[]
   readonly apis: readonly DefinedApi[]
   readonly problems: readonly Problem[]
-  /** Documents that define an API or are instances of one: neither declared nor left alone. */
+  /** Definitions of APIs and instances: neither declared nor ignored. */
   readonly expanded: readonly Ignored[]
   /** Something could not be expanded: what is missing proves nothing. */
   readonly incomplete: boolean

@@ -19,7 +19,7 @@ interface NamedComposition {
   readonly labels: DocumentFields
   readonly type: string
   readonly place: TemplatePlace
-  /** Undefined: something is wrong with it, and that was told. */
+  /** Undefined: invalid, which has been reported. */
   readonly read: ReadComposition | undefined
 }
 
@@ -106,7 +106,7 @@ function shapesIn({ value }: Pick<PlacedObject, 'value'>, tell: (problem: FieldP
     })
 }
 
-/** Rules may use what Kubernetes knows and croft does not: these are left to the cluster. */
+/** Drops rules with functions that croft lacks: the cluster checks those. */
 function withCheckedRules(shape: ValueShape, path: ProblemPath, tell: (problem: FieldProblem) => void): ValueShape {
   const inside = (inner: ValueShape, ...steps: ProblemPath) => withCheckedRules(inner, [...path, ...steps], tell)
   const { properties, items, additionalProperties, rules } = shape
@@ -221,7 +221,7 @@ function asComposite(instance: DocumentFields, isClaim: boolean): DocumentFields
     ...(isClaim ? { 'crossplane.io/claim-name': name, 'crossplane.io/claim-namespace': namespace ?? 'default' } : {}),
     ...fieldsOf(metadata.labels),
   }
-  // A composite behind a claim has no namespace, so what is made of it has none from there either.
+  // A claim's composite has no namespace, so its objects inherit none.
   const { namespace: _, ...alone } = metadata
   return { ...instance, metadata: { ...(isClaim ? alone : metadata), labels } }
 }

@@ -206,7 +206,7 @@ function named(data: DocumentFields): DocumentFields {
 
 type SelectStep = EnvironmentStep & { readonly does: 'select' }
 
-/** The environment with the data of what a step selects: that comes before what was there, and the defaults come last. */
+/** Returns the environment with the data of a step's selection: over the old data; the defaults are below both. */
 function merged(
   { sources, defaults, optional }: SelectStep,
   environment: DocumentFields,
@@ -281,7 +281,7 @@ function byLabels(
   return { selected: sorted.slice(0, max) }
 }
 
-/** Sorted by one field of each: texts or numbers. A text says why they cannot be. What has no such field counts as empty or 0. */
+/** Sorts by one field: texts or numbers. Returns a text if that fails. A missing field counts as empty or 0. */
 function inSequence(
   configs: readonly EnvironmentData[],
   by: readonly PathSegment[],

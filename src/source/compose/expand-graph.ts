@@ -122,7 +122,7 @@ function readyExternal(object: DocumentFields | undefined, readyWhen: readonly s
   return readyWhen.every((expression) => holds(expression, object, 'self') === true) ? object : undefined
 }
 
-/** The status of an instance: each of its fields whose expressions can be answered by what is there. Pure. */
+/** Returns the status of an instance: the fields whose expressions have values. Pure. */
 export function statusOfGraph(
   { status, resources }: Graph,
   schema: DocumentFields,

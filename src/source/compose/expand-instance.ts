@@ -212,13 +212,13 @@ interface Finishing {
   readonly isNested: boolean
 }
 
-/** Makes a document once more, after these keys as well. */
+/** Makes a document again, with further dependencies. */
 type Remake = (after: readonly ResourceKey[]) => MadeDocument
 
 /** How to remake a document: an instance is expanded before its dependencies are known. */
 const REMAKES = new WeakMap<MadeDocument, Remake>()
 
-/** A document of a nested instance, as part of the outer one: what that refers to comes before all of them. */
+/** Returns a nested instance's document as part of the outer one: its dependencies come before all of them. */
 function asPart(one: MadeDocument, id: string, part: string, after: readonly ResourceKey[]): MadeDocument {
   const again = REMAKES.get(one)
   const made = { ...(after.length === 0 ? one : (again?.(after) ?? one)), id, part }

@@ -25,7 +25,7 @@ export interface GraphResource {
   readonly forEach: readonly { readonly name: string; readonly expression: string; readonly path: ProblemPath }[]
   /** Ids of resources whose fields it takes. */
   readonly uses: readonly string[]
-  /** Expressions that ask for what no template says, and the ids of whose objects they ask. */
+  /** Expressions that need live objects, with the ids of those resources. */
   readonly late: ReadonlyMap<string, readonly string[]>
   /** Read only: the template names the object. */
   readonly external: boolean
@@ -128,7 +128,7 @@ export function kindOfGraph({
   return [{ apiVersion: `${group}/${version}`, kind: schema.kind }]
 }
 
-/** Reads a graph. Every expression of it is typed before an instance exists; what is wrong has the path of its field. */
+/** Reads a graph. Types every expression before an instance exists; problems have the path of their field. */
 export function readGraph(document: DocumentFields): {
   readonly graph?: Graph
   readonly problems: readonly FieldProblem[]
@@ -164,7 +164,7 @@ export function readGraph(document: DocumentFields): {
     )
   const simple = simpleSchema(schema.spec, schema.types, ['spec', 'schema', 'spec'])
   problems.push(...simple.problems)
-  // A graph may make nothing; one whose resources stand elsewhere does not mean to.
+  // A graph may be empty; but one with resources at a wrong place is mistaken.
   const elsewhere = hasOthers(value, ENVELOPE) || hasOthers(spec, SPEC_FIELDS)
   if (spec.resources === undefined ? elsewhere : !Array.isArray(spec.resources))
     wrong(['spec'], 'spec.resources is not a list of resources')

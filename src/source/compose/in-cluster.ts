@@ -196,7 +196,7 @@ function expand(question: ExpandQuestion, api: ComposedApi, apis: ReadDefinition
   }
 }
 
-/** An object has no lines: its fields say where. */
+/** An object has no lines, only fields. */
 function placedObject(value: DocumentFields, file: string): PlacedObject {
   return { value, file, document: { text: '', line: 1 }, base: [] }
 }
@@ -205,7 +205,7 @@ function originOf({ file }: TemplatePlace): Origin {
   return { file, line: 1, column: 1 }
 }
 
-/** A problem as it is told on an object. */
+/** Returns a problem in the form for an object's status. */
 export function toldAt({ base }: Pick<TemplatePlace, 'base'>, { path, message, hint }: FieldProblem): string {
   const field = fieldPath([...base, ...path])
   return `${field === '' ? '' : `${field}: `}${message}${hint === undefined ? '' : ` (${hint})`}`

@@ -32,7 +32,7 @@ export function unreadDefinition(outcomes: readonly FileOutcome[], kind: string)
   return undefined
 }
 
-/** Told of an instance: what is wrong is told of its definition. */
+/** Returns the problem of an instance with an invalid definition, whose own problems are reported there. */
 export function definedWrongly(kind: string, definition: Origin): FieldProblem {
   const message = `the definition of ${kind} at ${showOrigin(definition)} has errors, so croft cannot expand it: correct those first`
   return { code: 'unknown-kind', path: ['kind'], message }

@@ -73,7 +73,7 @@ function duplicate({ key, origin }: Declaration, base: Revision): Problem {
   }
 }
 
-/** `begin` is told of each instance before it is expanded, by its number. Pure. */
+/** Expands late instances. Calls `begin` with the number of each first. Pure. */
 export function expandLate(
   { definitions, instances, externals, commit }: LateInstances,
   known: KnownObjects,
@@ -125,7 +125,7 @@ function isSame(one: ObjectReference, other: ObjectReference): boolean {
   )
 }
 
-/** A document of croft's own kinds with what was seen of it. */
+/** Returns a document of croft's kinds with its observed status. */
 function withStatus(object: DocumentFields, known: KnownObjects): DocumentFields {
   const { apiVersion, kind, metadata } = object
   const found = findKind(String(apiVersion), String(kind))

@@ -80,7 +80,7 @@ export const ENVIRONMENT_PATCHES: PatchTypes = {
   CombineToComposite: { from: 'environment', to: 'composite', combines: true },
 }
 
-/** Reads a patch, typed by what is known of its ends. Undefined: something is wrong with it, and that was told. */
+/** Reads a patch, typed by its ends. Undefined: invalid, which has been reported. */
 export function patchOf(
   patch: DocumentFields,
   path: ProblemPath,

@@ -43,7 +43,7 @@ const graphs: ApiReader = {
 /** Every way to define kinds that croft reads. */
 export const READERS: readonly ApiReader[] = [graphs, compositions]
 
-/** Every API that these objects define, by its version and kind. A kind that is defined twice is told. */
+/** Returns all APIs that these objects define, by version and kind. Reports duplicates. */
 export function readApis(
   objects: readonly PlacedObject[],
   complain: (place: TemplatePlace, problem: FieldProblem) => void,

@@ -31,7 +31,7 @@ export interface ValueShape {
   readonly description?: string
 }
 
-/** An expression in CEL about `self`, and what to say where it does not hold. */
+/** A CEL expression about `self`, and the message if it fails. */
 export interface ValueRule {
   readonly rule: string
   readonly message?: string
@@ -60,7 +60,7 @@ export function conform(
     : type === 'object' && isFields(value)
       ? conformFields(shape, value, path)
       : { value, problems: [] }
-  // A rule may rely on what the types say.
+  // Rules may rely on valid types.
   if (found.problems.length > 0) return found
   const broken = (shape.rules ?? []).flatMap((one) => brokenRule(one, found.value) ?? [])
   return { ...found, problems: broken.map((why) => ({ code: 'bad-value', path, message: `${name}: ${why}` })) }

@@ -13,7 +13,7 @@ export interface TemplateExpression {
 
 type Piece = { readonly literal: string } | { readonly expression: string }
 
-/** A text cut at its `${…}`. Brackets and quotes inside an expression are its own. A text says what is wrong. */
+/** Splits a text at its `${…}`, skipping brackets and quotes inside an expression. Returns a text for an error. */
 export function piecesOf(text: string): readonly Piece[] | string {
   const pieces: Piece[] = []
   let from = 0
@@ -103,7 +103,7 @@ function filledText(text: string, answers: TemplateAnswers, path: ProblemPath): 
     .join('')
 }
 
-/** Answers by what the names stand for, and nothing is missing. */
+/** Returns answers from complete variables. */
 export function answersFrom(names: Readonly<Record<string, unknown>>): TemplateAnswers {
   return (expression, path) => evaluatedAt(expression, names, path)
 }

@@ -93,7 +93,7 @@ function patternOf(source: string): ReturnType<typeof foreignPattern> {
   }
 }
 
-/** With whole numbers alone; what is clamped is compared without its fraction, as there. */
+/** Uses whole numbers only; clamping compares without the fraction, as patch-and-transform does. */
 function calculated({ type = 'Multiply', multiply, clampMin, clampMax }: DocumentFields): Transform {
   if (type !== 'Multiply' && type !== 'ClampMin' && type !== 'ClampMax')
     throw new TransformMistake(`${JSON.stringify(type)} is not a type of math: Multiply, ClampMin, ClampMax are`)
@@ -156,7 +156,7 @@ function texts(settings: DocumentFields): Transform {
   }
 }
 
-/** patch-and-transform takes one letter away at the end, however long its separator is: what it made so stays as it is. */
+/** Like patch-and-transform, removes only one character at the end, for any separator. */
 function joinedBy(separator: string): (value: unknown) => string {
   return (value) => {
     if (!Array.isArray(value)) throw new TransformMistake(`Join takes a list, and this is ${shownValue(value)}`)

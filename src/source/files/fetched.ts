@@ -240,14 +240,14 @@ function jsonOf(bytes: Uint8Array): object {
   throw new Error('what answers is not a registry')
 }
 
-/** Of an answer that does not fit not even the hash is told to somebody who may not know what is there. */
+/** A terse error leaves out the hash found: it would tell an outsider about a file that they may not read. */
 function assertHash(bytes: Uint8Array, sha256: string, { egress }: Fetching): void {
   const found = createHash('sha256').update(bytes).digest('hex')
   if (found === sha256) return
   throw new Error(egress.terse ? `its SHA-256 is not ${sha256}` : `its SHA-256 is ${found}, not ${sha256}`)
 }
 
-/** On whose behalf addresses are asked. */
+/** The source on whose behalf URLs are fetched. */
 interface UrlRequestOptions {
   /** Where its source may send croft. */
   readonly egress: Egress

@@ -8,7 +8,7 @@ import { jsonIn } from '../../lib/foreign-json.ts'
 export interface KeptFetches {
   read(place: string): ObjectsAt | undefined
   write(place: string, at: ObjectsAt): void
-  /** Deletes what is not asked for any more. */
+  /** Deletes unused entries. */
   prune(places: readonly string[]): void
 }
 

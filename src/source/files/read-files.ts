@@ -121,7 +121,7 @@ export function readFiles(reading: FileReading): Revision {
   problems.push(
     ...unread.filter(({ names }) => names === undefined).flatMap((one) => notReadWarning(one, reading, commit)),
   )
-  // A base that two overlays name is built twice; what is wrong with it is told once, as an error if it is one of ours.
+  // A base of two overlays is built twice: report its problems once, as errors if it is ours.
   const told = new Set<string>()
   const ours = lazily(() => mayDeclare(hand().texts, cache, used))
   const roots = (built?.roots ?? []).map((root) => ({ ...broughtBy(root, ours), findings: root.findings }))

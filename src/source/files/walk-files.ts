@@ -18,7 +18,7 @@ export interface Walked {
   readonly passed: readonly PassedName[]
   /** Links, and templates by their name. */
   readonly unread: readonly UnreadPath[]
-  /** Set when the tree is beyond the limits: then nothing of it counts. */
+  /** Set if the tree exceeds the limits: then it is ignored. */
   readonly tooLarge?: string
 }
 

@@ -1,6 +1,6 @@
 import { yamlLibrary } from '../../lib/yaml-library.ts'
 
-/** A manifest that was written by us, with what a person should know about it. */
+/** A generated manifest with notes for people. */
 export interface Draft {
   readonly manifest: DraftManifest
   /** Lines above the document. */

@@ -94,7 +94,7 @@ function leaveOut(manifest: DraftManifest, path: readonly PathStep[]): readonly 
   return remove(manifest, real)
 }
 
-/** Schemas speak of a block as if it were no list: here it is one, of one entry. */
+/** Returns the path in the manifest: schemas name a block's fields directly, but here it is a list of one. */
 function realPath(manifest: DraftManifest, path: readonly PathStep[]): readonly PathStep[] {
   const real: PathStep[] = []
   let value: unknown = manifest

@@ -34,12 +34,12 @@ interface Written {
   readonly object: FluxObject
 }
 
-/** More levels of Kustomizations than anybody has: they lead in a circle. */
+/** Deeper Kustomizations form a cycle. */
 const MOST_LEVELS = 20
 
 /**
- * Follows the Kustomizations of Flux from the outermost inward: what one applies has the namespace, patches and
- * variables that it gives, and that may be another Kustomization. A text: why it cannot be followed.
+ * Follows Flux's Kustomizations from the outermost inward: each applies its namespace, patches and variables to its
+ * objects, which may be further Kustomizations. Returns a text if that fails.
  */
 export function appliedByFlux(files: readonly ForeignFile[], under: string | undefined): AppliedTree | string {
   const texts = new Map(files.map(({ path, text }) => [path, text]))
@@ -202,7 +202,7 @@ function directoryOf(object: FluxObject, folders: ReadonlySet<string>): string |
   return folders.has(directory) ? directory : undefined
 }
 
-/** A source at one commit is an add-on by itself. */
+/** Reports whether a source has a fixed commit, and so becomes an add-on. */
 function isPinned(object: FluxObject, all: readonly Written[]): boolean {
   const { sourceRef } = specOf(object)
   if (!isFields(sourceRef)) return false

@@ -4,7 +4,7 @@ import { isFields } from '../manifest.ts'
 /** Values that `postBuild` substitutes in the objects of a Kustomization. */
 export interface FluxVariables {
   readonly known: ReadonlyMap<string, string>
-  /** Objects that hold more variables and whose content is not at hand: `Secret cluster-secrets`. */
+  /** Objects with further variables and unknown content: `Secret cluster-secrets`. */
   readonly elsewhere: readonly string[]
 }
 

@@ -51,7 +51,7 @@ export function readAgentFiles(files: readonly ForeignFile[], options: ReadOptio
   return { ...made, notCarried: [...notCarried, ...made.notCarried] }
 }
 
-/** The objects of the files. A template is none before it is rendered, and is named. */
+/** Returns the objects of the files. Templates are skipped and named. */
 export function agentObjectsIn(files: readonly ForeignFile[]): {
   readonly objects: readonly (AgentObject & { readonly file: string })[]
   readonly notCarried: readonly NotCarried[]

@@ -10,7 +10,7 @@ export interface ImportRequest {
   readonly options: ReadOptions
 }
 
-/** The manifests made of somebody else's files, as text, with everything a person should know about them. */
+/** Returns the manifests made of foreign files as text, with notes for people. */
 export type ImportedText =
   | { readonly problem: string }
   | {

@@ -4,7 +4,7 @@ import type { Fields } from './reading.ts'
 /** Fields without a counterpart in an Addon, with advice for the user. */
 export type LostMeaning = readonly (readonly [path: string, what: string, isLost?: (value: unknown) => boolean])[]
 
-/** Names each field that is said and whose meaning the Addon does not have. Pure. */
+/** Returns the set fields without a counterpart in the Addon. Pure. */
 export function meaningLost(spec: Fields, table: LostMeaning): readonly string[] {
   return table.flatMap(([path, what, isLost = isSaid]) => {
     const value = path.split('.').reduce<unknown>((inner, name) => (isFields(inner) ? inner[name] : undefined), spec)

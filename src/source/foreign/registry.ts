@@ -9,7 +9,7 @@ import { kubemox } from './formats/kubemox.ts'
 import { terraform } from './formats/terraform.ts'
 import type { ForeignFile, ForeignFormat, FormatFacts, ReadOptions } from './reading.ts'
 
-/** Every format of somebody else's files that `croft import` reads: one file in formats/, one page in docs/import/. */
+/** All foreign formats that `croft import` reads: one file in formats/, one page in docs/import/. */
 const READERS: readonly ForeignFormat[] = [
   argocd,
   clusterApi,
@@ -24,7 +24,7 @@ const READERS: readonly ForeignFormat[] = [
 
 export const FORMATS: readonly FormatFacts[] = READERS
 
-/** Evaluates what somebody else wrote, so only the cage does this. */
+/** Evaluates untrusted expressions, so only the cage does this. */
 export function readForeign(
   name: string,
   files: readonly ForeignFile[],

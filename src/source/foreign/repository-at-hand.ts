@@ -4,7 +4,7 @@ import { documentsIn } from './documents.ts'
 import { wordOf } from './gitops.ts'
 import type { Fields, ForeignFile } from './reading.ts'
 
-/** The repository that the files are of, for what names a directory or a file of it. */
+/** The repository of the files, for references to its directories and files. */
 export interface RepositoryAtHand {
   /** Every directory that one of the files is in, at any depth. */
   readonly directories: readonly string[]

@@ -9,8 +9,8 @@ export interface CheckOutOptions {
 }
 
 /**
- * Writes a directory of another repository, at one commit, below an empty directory of ours, for a program that reads files.
- * Links become files with their target as text: what reads them must not be led out of the directory.
+ * Writes a directory of another repository, at one commit, below an empty directory of ours, for a program that reads
+ * files. Links become files with their target as text, so that readers cannot leave the directory.
  */
 export async function checkOut(
   place: PermittedRepository,

@@ -65,7 +65,7 @@ export async function objectsAtCommit(
   try {
     await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })
     await fetchCommit(directory, place, defined({ allowLocal, alone, signal }))
-    // No more of a large repository is read than the part that is meant, and what its overlays name.
+    // Read only the wanted part of a large repository, and the paths that its overlays name.
     const slash = path.indexOf('/')
     const [top, below] = slash < 0 ? ['.', path] : [path.slice(0, slash), path.slice(slash + 1)]
     const revision = await readCommit(directory, commit, defined({ path: top, places: [below], reader, ...common }))

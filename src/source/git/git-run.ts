@@ -4,7 +4,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { maskMessage } from '../../model/masked/secret-text.ts'
 import { printable } from '../yaml/excerpt.ts'
 
-/** git could not do what it was asked. The message is git's own, made safe to show. */
+/** A failure of git. The message is git's own, cleaned for display. */
 export class GitFailed extends Error {
   constructor(what: string, text: string) {
     super(`git ${what} failed: ${printable(maskMessage(text).trim().split('\n').slice(-3).join(' ')).slice(0, 500)}`)
@@ -54,11 +54,11 @@ export interface GitRun {
   readonly sshCommand?: string
   /** The keys that GnuPG accepts. */
   readonly gnupgHome?: string
-  /** For an address that a source with a grant wrote: nothing of croft's own user, and no way out but this proxy. */
+  /** For a URL from a source with a grant: without the user's settings, and through this proxy only. */
   readonly alone?: { readonly home: string; readonly proxy: string }
   /** Further names in its environment. No secrets. */
   readonly env?: Readonly<Record<string, string>>
-  /** Exit codes that are answers; 0 unless said otherwise. */
+  /** Exit codes of success; default 0. */
   readonly codes?: readonly number[]
 }
 
@@ -92,7 +92,7 @@ export function runGit(run: GitRun): Promise<Buffer> {
     child.stderr.on('data', (text: string) => {
       errors = (errors + text).slice(-4000)
     })
-    // git may end before it has read all of its input; what it says then is in its exit code.
+    // git may exit before it has read all input; its exit code says why.
     child.stdin.on('error', () => {})
     child.on('error', (error: NodeJS.ErrnoException) =>
       reject(new GitFailed(what, error.code === 'ENOENT' ? notStarted(run.directory) : error.message)),

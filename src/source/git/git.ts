@@ -95,7 +95,7 @@ async function unreadIn(
 ): Promise<readonly UnreadPath[]> {
   const contents = await readBlobs(repository, [...links, ...templates], common)
   const textOf = (blob: string) => contents.get(blob)?.toString('utf8') ?? ''
-  // A link to a file under a name that is no manifest's hides nothing.
+  // Reports whether a link can hide a file: not if it only names a non-manifest.
   const mayHide = ({ path, blob }: Blob) =>
     isManifestName(path) || !paths.has(posix.relative(prefix, posix.join(prefix, posix.dirname(path), textOf(blob))))
   return [

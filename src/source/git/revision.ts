@@ -17,7 +17,7 @@ export interface Ignored {
   readonly of?: string
 }
 
-/** A document, and where in it an object stands. */
+/** A document, with an object's path in it. */
 export interface DocumentPlace {
   readonly document: { readonly text: string; readonly line: number }
   readonly base: readonly (string | number)[]
@@ -77,7 +77,7 @@ export interface Revision {
   readonly place?: string
   /** With several sources: the source of a declaration. */
   sourceOf?(declaration: Declaration): DeclaringSource | undefined
-  /** The history of its sources; of one that is held to a grant, with what it could have declared. */
+  /** The history of its sources; for one with a grant, limited to what it could have declared. */
   readonly logs?: readonly { readonly log: RevisionLog; mayHaveDeclared?(key: ResourceKey): boolean }[]
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined

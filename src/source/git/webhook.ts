@@ -4,7 +4,7 @@ import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Secret } from '../../model/secret.ts'
 
-/** A source that may be told of pushes: what is followed, and the secret that the sender shares with us. */
+/** A source that accepts push notices: what it follows, and the shared secret. */
 export interface Hooked {
   readonly source: string
   /** `refs/heads/main` or `refs/tags/v1`. */
@@ -57,7 +57,7 @@ type Headers = Readonly<Record<string, string | undefined>>
 /** Reports whether the body is signed with the secret. Compares in constant time. */
 export function isAuthentic(headers: Headers, body: Uint8Array, secret: Secret): boolean {
   const key = secret.word()
-  // An empty secret would sign for everybody.
+  // An empty secret would accept every signature.
   if (key === '') return false
   const expected = createHmac('sha256', key).update(body).digest('hex')
   const gitea = headers['x-forgejo-signature'] ?? headers['x-gitea-signature'] ?? headers['x-gogs-signature']
@@ -69,7 +69,7 @@ export function isAuthentic(headers: Headers, body: Uint8Array, secret: Secret):
 }
 
 function same(a: string, b: string): boolean {
-  // Hashed first, so that texts of unequal length can be compared at all and the length tells nothing.
+  // Hash first: timingSafeEqual needs equal lengths, and the length must not leak.
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))
 }

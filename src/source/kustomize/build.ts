@@ -25,7 +25,7 @@ import {
 import { addAnnotations, addLabels, affixNames, setImages, setNamespace, setReplicas } from './transform.ts'
 import { resolveVars } from './vars.ts'
 
-/** A document that a kustomization brings, changed as it says, with the place where it was written. */
+/** A built document, with the place where it was written. */
 export interface BuiltDocument {
   readonly file: string
   readonly read: ReadDocument
@@ -72,7 +72,7 @@ export function isKustomization(path: string): boolean {
   return NAMES.includes(path.slice(path.lastIndexOf('/') + 1))
 }
 
-/** Builds kustomizations of one tree, and remembers what was taken for them. */
+/** Builds kustomizations of one tree, and records the files used. */
 export interface Kustomizer {
   build(directory: string): readonly BuiltDocument[]
   /** The directories and generator files that a kustomization names. `readable`: it names no others. */
@@ -89,7 +89,7 @@ export interface Kustomizer {
   readonly wanted: ReadonlySet<string>
 }
 
-/** Builds the kustomization of a directory, the top one unless said otherwise. */
+/** Builds the kustomization of a directory; default: the top one. */
 export function buildKustomization(hand: FilesInHand, top = '', budget?: Budget): Built {
   const kustomizer = createKustomizer(hand, budget)
   const documents = kustomizer.build(top)

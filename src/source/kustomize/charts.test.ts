@@ -62,7 +62,7 @@ test('values are joined as kustomize joins them', () => {
     b: { c: false, e: 7 },
     list: [1],
   })
-  // Helm itself reads these: yes is true, and a null takes away what the chart says.
+  // Helm itself parses these: yes is true, and a null removes the chart's value.
   assert.deepEqual(values({ valuesFile: 'null.yaml', additionalValuesFiles: ['yes.yaml'] }), {
     b: { c: true, d: null },
   })

@@ -34,8 +34,8 @@ export type HelmChartEntry = z.output<typeof helmChartSchema>
 const EXACT = /^v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$/
 
 /**
- * The place at which the objects of a chart are found once Helm has rendered it as kustomize has it rendered. `read`
- * gives the text of a values file. Throws PatchFailed for what would come out differently each time.
+ * Returns the place of a chart's objects, for Helm to render with kustomize's settings. `read` returns the text of a
+ * values file. Throws PatchFailed for a chart that would render differently each time.
  */
 export function chartPlaceOfEntry(entry: HelmChartEntry, read: (path: string) => string): string {
   const refuse = (why: string): never => {

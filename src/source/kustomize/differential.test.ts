@@ -31,7 +31,7 @@ for (const { name, files, objects } of vectors.cases) {
   })
 }
 
-/** In one order, and as plain JSON: in which order kustomize prints objects changes nothing of them. */
+/** Sorts objects and converts them to plain JSON: kustomize's order has no meaning. */
 function byName(objects: readonly Readonly<Record<string, unknown>>[]): unknown {
   const named = objects.map((object) => {
     const metadata = isFields(object.metadata) ? object.metadata : {}

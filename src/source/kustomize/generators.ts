@@ -7,7 +7,7 @@ import type { GeneratorEntry, Kustomization } from './schema.ts'
 
 type Data = Readonly<Record<string, string>>
 
-/** ConfigMaps and Secrets that a kustomization makes, added to what is there, merged into it or in its place. */
+/** Adds, merges or replaces the ConfigMaps and Secrets that a kustomization generates. */
 export function generate(
   items: readonly KustomizeItem[],
   kustomization: Kustomization,

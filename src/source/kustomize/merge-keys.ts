@@ -3,7 +3,7 @@ import { groupVersionOf } from './field-paths.ts'
 /** The merge keys of lists in a strategic merge. Other lists are replaced. */
 export interface MergeSchema {
   readonly fields?: Readonly<Record<string, MergeSchema>>
-  /** A list whose items are told apart by these fields; none: a list of plain values that is merged as a set. */
+  /** A list whose items are identified by these fields; empty: a list of plain values, merged as a set. */
   readonly keys?: readonly string[]
   readonly items?: MergeSchema
 }

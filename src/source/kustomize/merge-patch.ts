@@ -86,7 +86,7 @@ function mergeKeyed(
     if (result !== DELETED && result !== undefined)
       merged.push({ item: result, at: before === undefined ? -1 : old.indexOf(before) })
   }
-  // With a second key in use, what was there keeps its place behind what is new.
+  // With a second key in use, old items stay behind new ones.
   const several =
     keys.filter((key) => [...patch, ...old].some((item) => isFields(item) && word(item[key]) !== '')).length > 1
   const ordered = several ? merged.toSorted((a, b) => a.at - b.at) : merged

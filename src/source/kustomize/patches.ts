@@ -98,7 +98,7 @@ function layOne(
   })
 }
 
-/** The name and kind of a patch say what it is for: what is patched keeps its own unless the options allow a change. */
+/** Removes the name and kind of a patch, which only select its target, unless the options allow a change. */
 function withoutIdentity(
   value: ObjectFields,
   options: { readonly allowNameChange?: boolean | undefined; readonly allowKindChange?: boolean | undefined },

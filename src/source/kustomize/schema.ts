@@ -38,7 +38,7 @@ const generatorOptions = z
 const generator = z.strictObject({
   name: z.string().min(1).max(253),
   namespace: z.string().max(63).optional(),
-  // Any other word is to kustomize the same as none.
+  // kustomize ignores other words.
   behavior: z.string().optional(),
   env: z.string().optional(),
   envs: words,

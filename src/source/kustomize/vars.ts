@@ -8,7 +8,7 @@ import { splitPath, stepInto } from './replacements.ts'
 import type { Variable } from './schema.ts'
 import { editFields } from './transform.ts'
 
-/** Puts the values of `vars` where `$(NAME)` stands, at the very end, when all names are final. */
+/** Substitutes `$(NAME)` by the values of `vars`, at the very end, when all names are final. */
 export function resolveVars(
   items: readonly KustomizeItem[],
   vars: readonly Variable[],

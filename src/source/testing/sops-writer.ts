@@ -15,8 +15,8 @@ export interface WriteOptions {
 const LAST = '2026-01-02T03:04:05Z'
 
 /**
- * Writes what sops writes, straight from its description and without a line of the reader: values with AES-GCM bound to
- * their path, a code over all of them, the key encrypted to each recipient with age.
+ * Writes a SOPS file from the format's description, independently of the reader: values with AES-GCM bound to their
+ * path, a MAC over all of them, the key encrypted to each recipient with age.
  */
 export async function encryptTree(
   tree: Readonly<Record<string, Plain>>,

@@ -23,7 +23,7 @@ export function printable(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '?')
 }
 
-/** The text that was asked about last: a file with many problems is masked once. */
+/** Cache of the last text: a file with many problems is masked once. */
 let last: { readonly text: string; readonly lines: readonly string[] } | undefined
 
 function shownLines(text: string): readonly string[] {

@@ -35,7 +35,7 @@ export function readFullYaml(text: string, dialect: Dialect = 'strict'): FullYam
     return { value: undefined, findings: [{ code: 'yaml-syntax', weight: 'syntax', ...pasted }] }
   const template = lazily(() => /\{\{|\{%|\$\{/.test(text))
   for (const [index, error] of document.errors.entries()) {
-    // Said of the same place before, in other words.
+    // A second error for the same place.
     if (error.code === 'MULTILINE_IMPLICIT_KEY' && document.errors[index - 1]?.pos[0] === error.pos[0]) continue
     if (/call stack/i.test(error.message)) return { value: undefined, findings: [tooDeep(error.pos[0])] }
     findings.push(findingOf(error, text, template))
@@ -143,7 +143,7 @@ class Walk {
   readonly #document: Document
   readonly #findings: YamlFinding[]
   readonly #dialect: Dialect
-  /** Where the text ends, if it does so without a line break. */
+  /** End of the text, if it has no final line break. */
   readonly #unended: number | undefined
   #nodes = 0
   #aliases = 0
@@ -257,7 +257,7 @@ class Walk {
     }
     if (typeof value === 'bigint') return Number(value)
     if (typeof value !== 'number') return value
-    // 1.10 is 1.1, 1e3 is 1000, 010 is 8 or 10: what is read must be what stands there.
+    // 1.10 would become 1.1, 1e3 1000, 010 8 or 10: refuse numbers that do not read back as written.
     if (source !== undefined && source !== String(value)) {
       this.#findings.push(
         refused(

@@ -22,13 +22,13 @@ const NOT_KEYS = /^(?:__proto__|constructor|prototype|true|false|null|yes|no|on|
 const PLAIN_START = /[A-Za-z0-9_./+$(<=^-]/
 const FLOW_WORD = /[A-Za-z0-9_./](?:[A-Za-z0-9_./+@-]|:(?=[A-Za-z0-9/]))*/y
 const WHOLE = /^-?(?:0|[1-9][0-9]{0,14})$/
-/** Anything that some reader of YAML might take for a number: dates, octals, exponents, sexagesimals, dots alone. */
+/** Texts that some YAML reader takes for a number: dates, octals, exponents, sexagesimals, dots alone. */
 const NUMBER_LIKE =
   /^[-+.]?[0-9][0-9_,.:]*(?:[eE][-+]?[0-9]+)?$|^0[xob][0-9a-fA-F_]+$|^[-+]?\.(?:inf|nan|[0-9]+)|^[-+.]+$/i
 
 type YamlFields = Record<string, unknown>
 
-/** A class because the position moves through every method; nothing of it outlives one call of readSimpleYaml. */
+/** A class, because all methods share the position; it lives for one call of readSimpleYaml. */
 class YamlReader {
   failed = false
   readonly #lines: string[]
@@ -141,7 +141,7 @@ class YamlReader {
       const line = this.#lines[this.#at] ?? ''
       const blank = /^ *$/.test(line)
       if (blank && line.length > inner) return this.#fail()
-      // A line that stands further in than the key but not as far as the block is refused by the map around it.
+      // The surrounding map refuses a line that is deeper than the key but not as deep as the block.
       if (!blank && !line.startsWith(' '.repeat(inner))) break
       body.push(blank ? '' : line.slice(inner))
     }

@@ -4,7 +4,7 @@ import { errorsOf, readTexts, told, vmManifest } from '../testing/fixture.ts'
 
 const VARIABLE = `${'$'}{SSH_KEYS}`
 
-/** Forms in which people keep templates beside their manifests. None of them is YAML. */
+/** Common forms of templates beside manifests. None of them is YAML. */
 const TEMPLATES = {
   'roles/cilium/templates/pool.yaml':
     'apiVersion: cilium.io/v2\nkind: CiliumLoadBalancerIPPool\nspec:\n  blocks:\n    {% for cidr in pools %}\n    - cidr: {{ cidr }}\n    {% endfor %}\n',

@@ -49,7 +49,7 @@ export async function carryThere(shell: Shell, from: string, to: string, how: Ca
   }
 }
 
-/** Undefined: there is no such file. The local one must not exist yet. */
+/** Copies a file from the host. Undefined: no such file. The local one must not exist yet. */
 export async function carryBack(shell: Shell, from: string, to: string, how: Carrying): Promise<number | undefined> {
   const asked = await shell.run(['sh', '-c', SIZE, 'croft', from], { signal: how.signal, timeoutMs: LIMITS.carryMs })
   if (asked.code === 3) return undefined

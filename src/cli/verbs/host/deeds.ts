@@ -57,7 +57,7 @@ export function uploadIso(runtime: Runtime, [from]: readonly string[], options: 
     )
   if (!/^[A-Za-z][A-Za-z0-9._-]*$/.test(storage)) throw new UsageError(`--storage ${clean(storage)} is not a storage.`)
   return async (shell) => {
-    // The storage itself says where its disc images lie.
+    // Ask the storage where it keeps its disc images.
     const asked = await shell.run(['pvesm', 'path', `${storage}:iso/${name}`], { signal: runtime.signal })
     const place = asked.stdout.trim()
     if (asked.code === 127)

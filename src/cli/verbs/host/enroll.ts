@@ -18,8 +18,8 @@ const RELOAD =
   'systemctl reload ssh 2>/dev/null || systemctl reload sshd 2>/dev/null || { [ -s /run/sshd.pid ] && kill -HUP "$(cat /run/sshd.pid)"; }'
 
 /**
- * Lets croft in on a host that only knows passwords: a key is made and installed, proved, and then the door for
- * passwords is closed. What belongs into Git is printed.
+ * Gives croft access to a host that only accepts passwords: makes and installs a key, proves it, then disables
+ * passwords. Prints the manifest for Git.
  */
 export async function enroll(runtime: Runtime, name: string, options: Options): Promise<ExitCode> {
   if (!/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(name))

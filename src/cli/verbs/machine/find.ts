@@ -76,7 +76,7 @@ function notOne(key: ResourceKey, count: number): string {
     : `${count} guests carry the mark of ${key}. Run croft plan to see which, and remove the tags of the copies.`
 }
 
-/** Notes in the audit log what a person asked for by a command, under his name. What was sent is not in it. */
+/** Records a person's command in the audit log, without the data that was sent. */
 export async function noteOperation(
   runtime: Runtime,
   store: Store,

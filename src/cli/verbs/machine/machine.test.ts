@@ -44,7 +44,7 @@ async function settled(heldBy: { readonly pid?: number } = {}) {
   const client = createTestClient()
   const kept = createMemoryStore()
   const folder = mkdtempSync(join(tmpdir(), 'croft-machine-'))
-  // Every command opens the store and closes it; what is in it stays.
+  // All commands open and close the same store.
   const store = () => Promise.resolve<Store>(createMemoryStore(kept.disk))
   const cli = async (...words: readonly string[]) => {
     const runtime = fakeRuntime({

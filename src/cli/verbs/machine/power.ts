@@ -196,7 +196,7 @@ async function ended(runtime: Runtime, session: Session, step: Step): Promise<st
   return outcome.result === 'started' ? awaitTask(runtime, session, outcome.taskId) : 'done'
 }
 
-/** Asks until it has ended; what takes longer than a restart should is said so. */
+/** Polls until the task has ended, and reports one that takes longer than a restart should. */
 async function awaitTask(runtime: Runtime, session: Session, taskId: string): Promise<string> {
   const deadlineMs = runtime.clock.monotonicMs() + LIMITS.restartGraceMs
   while (runtime.clock.monotonicMs() < deadlineMs && !runtime.signal.aborted) {

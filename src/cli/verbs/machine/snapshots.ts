@@ -55,7 +55,7 @@ async function guard(asked: AskedMachine): Promise<void> {
   throw new CliError(`${resource.key}: ${refusal}`)
 }
 
-/** A member of etcd that goes back alone has forgotten what it once agreed to. */
+/** Returns the cluster in which a machine votes: a reverted member of etcd would forget its promises. */
 function votesIn({ clusters = [] }: Estate, { key, name }: Resource): string | undefined {
   const cluster = clusters.find(({ spec }) =>
     spec.servers.some(({ machine }) => 'key' in machine && machine.key === key),

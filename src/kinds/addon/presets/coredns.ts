@@ -18,7 +18,7 @@ export const coredns = preset({
     /** Name servers for all other names. Default: those of the node. */
     upstream: z.array(ipAddress).default([]),
     clusterDomain: dnsName.optional(),
-    /** Names with their addresses, beside those of nodes whose addresses stand in the Cluster. */
+    /** Names with addresses, in addition to those of nodes with addresses in the Cluster. */
     hosts: z.record(dnsName, z.array(ipAddress).min(1)).default({}),
   }),
   chart: ({ replicas, clusterIp, upstream, clusterDomain, hosts }, { name, cluster }) => ({
@@ -38,7 +38,7 @@ export const coredns = preset({
         {
           maxSkew: 1,
           topologyKey: 'kubernetes.io/hostname',
-          // A node that sleeps counts as one with none: on what is left all of them must find a place.
+          // A sleeping node counts as an empty domain: the pods must all fit on the others.
           whenUnsatisfiable: 'ScheduleAnyway',
           labelSelector: { matchLabels: { 'k8s-app': 'coredns', 'app.kubernetes.io/instance': name } },
         },

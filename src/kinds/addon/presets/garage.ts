@@ -137,7 +137,7 @@ export const garage = preset({
     {
       apiVersion: 'batch/v1',
       kind: 'Job',
-      // Another layout is another job: what ran stays as it ran.
+      // A new layout gets a new job: a finished one stays.
       metadata: { name: `garage-layout-${shortHash(layout(nodes, capacity, zone, buckets))}`, namespace },
       spec: {
         backoffLimit: 100,

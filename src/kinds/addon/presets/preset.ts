@@ -33,10 +33,10 @@ export interface ClusterFacts {
 export interface Preset<Fields = unknown> {
   readonly name: string
   readonly about: string
-  /** The version that is meant where a person names none. Changing it is a change that people see. */
+  /** The default version. A change of it is visible to users. */
   readonly version: string
   readonly namespace: string
-  /** Strict: what `with` may say. */
+  /** Strict schema of `with`. */
   readonly fields: z.ZodType<Fields>
   readonly chart?: (fields: Fields, context: PresetContext) => PresetChart
   readonly objects?: (fields: Fields, context: PresetContext) => readonly KubeObject[]

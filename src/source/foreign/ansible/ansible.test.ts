@@ -475,7 +475,7 @@ test('a file of variables that a playbook loads wins over the inventory; one tha
   ])
 })
 
-/** Hosts in no group: something else says which of them are servers. */
+/** Hosts without groups: variables show which of them are servers. */
 const UNGROUPED = {
   'inventory.yaml': `all:
   vars: {ansible_user: pi}

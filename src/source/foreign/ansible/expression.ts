@@ -11,7 +11,7 @@ export interface ExpressionScope {
 
 const TOKEN = /\s*(?:("[^"\\]*"|'[^'\\]*')|([0-9]{1,15})|([A-Za-z_][A-Za-z0-9_]*)|(==|!=|>=|<=|[-()[\],.|~+<>]))/y
 
-/** The value of what stands between `{{` and `}}`, of the small part of Jinja that inventories use. */
+/** Evaluates the text between `{{` and `}}`, in the small part of Jinja that inventories use. */
 export function evaluate(text: string, scope: ExpressionScope): unknown {
   const tokens = tokensOf(text)
   if (tokens === undefined) return UNKNOWN

@@ -37,7 +37,7 @@ export function findInventory(
     if (stopped !== undefined && MEANT_AS_ONE.test(path)) broken.push(`${path}: ${stopped}`)
     return stopped === undefined && inventory.hosts.size > 0 ? [{ path, inventory }] : []
   })
-  // An inventory that says who its servers are comes before one that leaves it to variables.
+  // An inventory with a group of servers takes precedence over one that uses variables.
   const withServers = found.filter(({ inventory }) => rolesByGroup(inventory) !== undefined)
   const chosen = withServers.length > 0 ? withServers : found
   const [one, second] = chosen

@@ -43,7 +43,7 @@ export function argsIn(
 const NOT_EVALUATED =
   'it has an expression that only Ansible can evaluate; croft plan says what the nodes run with (taken-over)'
 
-/** config.yaml of K3s, as flags. Undefined: it is none. */
+/** Returns the flags in K3s' config.yaml. Undefined: invalid. */
 export function argsOfConfig(written: unknown): NodeFlags | undefined {
   const config = typeof written === 'string' ? valuesIn(written) : isFields(written) ? written : undefined
   if (config === undefined || Object.keys(config).length > LIMITS.inventory.flags) return undefined

@@ -3,7 +3,7 @@ import type { NotCarried } from '../reading.ts'
 const SECRET = /(?:token|pass|passwd|password|secret|credential|private_key)$/i
 const STAYS = (what: string) => `${what} stays as the playbook installed it; write an Addon to have croft keep it`
 
-/** Variables of the two playbooks, by what becomes of them. The first that fits counts. */
+/** Variables of the two playbooks, with their treatment. The first match wins. */
 const REASONS: readonly (readonly [name: RegExp, why: string])[] = [
   [
     /^(?:k3s_)?token$/,

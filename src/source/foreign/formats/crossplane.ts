@@ -28,7 +28,7 @@ export const crossplane: ForeignFormat = {
             continue
           }
           const { kind, metadata } = manifest
-          // The same object in two exports is one object.
+          // Duplicates of two exports count once.
           drafts.set(`${kind}/${metadata.namespace ?? ''}/${metadata.name}`, { manifest, comments: [] })
         }
       }

@@ -136,7 +136,7 @@ function serverArgs(config: Fields): readonly string[] {
   ]
 }
 
-/** Above the add-ons until 2.4, among them since; on unless it is said otherwise. */
+/** Returns the setting, which is top-level until 2.4 and under the add-ons since; default on. */
 function registryMirror(config: Fields): boolean {
   const said =
     at(config, 'addons', 'embedded_registry_mirror', 'enabled') ?? at(config, 'embedded_registry_mirror', 'enabled')

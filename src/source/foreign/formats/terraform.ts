@@ -42,7 +42,7 @@ export const terraform: ForeignFormat = {
 const NO_STATE =
   'no state of Terraform or OpenTofu (version 4, as JSON) is in it. Where you run terraform apply, run terraform state pull > state.json (or tofu state pull), and import that file.'
 
-/** Configuration says what should be, and not which machine that became: names and numbers are often expressions. */
+/** Explains that a configuration does not show its machines: names and numbers are often expressions. */
 function onlyConfiguration(files: readonly ForeignFile[]): string {
   const all = files.flatMap(({ text }) => [...text.matchAll(/^resource\s+"(\w+)"/gm)].map(([, type = '']) => type))
   const known = all.filter((type) => OF_KNOWN_PROVIDERS.test(type)).length
@@ -118,7 +118,7 @@ function readStates(resources: StateResources['resources'], options: ReadOptions
   return { drafts, notCarried }
 }
 
-/** `module.a.provider["registry.opentofu.org/bpg/proxmox"].root`: neither module nor alias says whose it is. */
+/** Returns the provider in `module.a.provider["registry.opentofu.org/bpg/proxmox"].root`, without module and alias. */
 function providerOf(written: unknown): string {
   const text = wordOf(written)
   // States of the first releases name no provider.

@@ -3,8 +3,8 @@ import type { Fields } from '../reading.ts'
 import { isEmpty } from './attributes.ts'
 
 /**
- * A copied machine in the form of the ordinary one: maps by slot become lists, sizes get their usual names. Its state
- * holds only what its configuration says, so the rest of the machine is not declared.
+ * Converts a cloned machine to the ordinary form: maps by slot become lists, sizes get their usual names. Its state
+ * holds only the configured fields, so the rest is not declared.
  */
 export function oneVm(attributes: Fields): Fields {
   const { id, memory, network, disk, cdrom: _cdrom, delete: _deleted, ...rest } = attributes

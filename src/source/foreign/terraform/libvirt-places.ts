@@ -36,7 +36,7 @@ export function networkOf(instance: Instance, host: string): Carried | { readonl
   return carried('LibvirtNetwork', instance, host, spec, beside)
 }
 
-/** The provider starts every pool with its host, unless 0.9 was told otherwise. */
+/** Returns the pool. The provider starts pools with their host by default; 0.9 can disable it. */
 export function poolOf(instance: Instance, host: string): Carried | { readonly why: string } {
   const { attributes } = instance
   const type = wordOf(attributes.type) ?? ''

@@ -20,7 +20,7 @@ export interface Carried {
   readonly comments?: readonly string[]
   /** Fields that the manifest does not carry, each as a sentence. */
   readonly without?: readonly string[]
-  /** Attributes whose value is secret: it stays where it is. */
+  /** Attributes with secret values, which are left out. */
   readonly secrets?: readonly string[]
 }
 
@@ -28,6 +28,6 @@ export interface Carried {
 export interface ResourceReader {
   /** Matches the provider's address in a state: `provider["registry.opentofu.org/bpg/proxmox"]`. */
   readonly provider: RegExp
-  /** Undefined: this provider's resource is none of those that are read. */
+  /** Undefined: an unsupported resource of this provider. */
   read(instance: Instance): Carried | { readonly why: string }
 }

@@ -61,8 +61,8 @@ export const telmate: ResourceReader = {
 }
 
 /**
- * Taking over starts nothing and stops nothing. Older resources say only whether the provider started the guest when it
- * made it; one that it did not start may run or not: undefined.
+ * Returns whether the guest runs, because adoption starts and stops nothing. Older resources record only whether the
+ * provider started it at creation; otherwise it is unknown: undefined.
  */
 function isStarted({ power_state, vm_state, start, oncreate }: Fields): { readonly started: boolean } | undefined {
   const state = isEmpty(power_state) ? vm_state : power_state
