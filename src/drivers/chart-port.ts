@@ -2,7 +2,7 @@ import type { Secret } from '../model/secret.ts'
 
 /** The source of a chart. */
 export interface ChartPlace {
-  /** Undefined for a chart of a registry, whose name begins with oci://. */
+  /** Undefined for a chart in a registry (oci://). */
   readonly repo?: string
   readonly chart: string
   /** For a chart in a Git repository: `chart` is its directory there. */
@@ -12,7 +12,7 @@ export interface ChartPlace {
 /** All inputs of a chart's rendering. */
 export interface ChartRequest extends ChartPlace {
   readonly version: string
-  /** The name of the installation, and its namespace. */
+  /** The release's name and namespace. */
   readonly release: string
   readonly namespace: string
   /** A YAML document, or nothing. */

@@ -11,16 +11,16 @@ import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Lane, Outcome, Step } from '../model/step.ts'
 import type { Check } from './port.ts'
 
-/** Keeps what makes each cluster itself, encrypted. */
+/** Stores each cluster's identity, encrypted. */
 export interface ClusterVault {
   read(cluster: string): Promise<ClusterSecrets | undefined>
-  /** Durable when it resolves. */
+  /** Resolves once the write is durable. */
   write(secrets: ClusterSecrets): Promise<void>
-  /** Absent where nothing is encrypted. */
+  /** Absent if the vault is not encrypted. */
   readonly sealed?: SealedRecords
 }
 
-/** The records of a vault as text that only the holders of its keys can open, to be kept in Git. */
+/** The records of a vault, encrypted for the holders of its keys, to be stored in Git. */
 export interface SealedRecords {
   seal(cluster: string): Promise<string | undefined>
   /** The same, unless the sealed copy is current. */
@@ -32,12 +32,12 @@ export interface SealedRecords {
 export interface ClusterDeps {
   readonly clock: Clock
   readonly vault: ClusterVault
-  /** Unguessable bytes, for keys and passwords. */
+  /** Returns unpredictable bytes, for keys and passwords. */
   randomBytes(count: number): Uint8Array
-  /** Opens the wire to a Kubernetes API: its CA is pinned, the client certificate is ours. */
+  /** Opens the wire to a Kubernetes API with a pinned CA and our client certificate. */
   openKubernetes(target: KubernetesTarget): Wire
   resolveSecret(reference: SecretReference): Promise<Secret>
-  /** A small text from an official address or a mirror (the checksums of a release). Without it only declared checksums count. */
+  /** Downloads a small text from an official address or a mirror. Absent: only declared checksums count. */
   fetchText?(place: PermittedPlace, signal: AbortSignal): Promise<string>
   /** Runs a health check that the cluster's own connections do not reach. Rejects if there is no answer. */
   ask?: ProbeFunction
@@ -75,7 +75,7 @@ export interface ClusterSurroundings {
 /** Observes one cluster and performs single steps. Neither throws: what could not be read is `unknown`. */
 export interface ClusterSession {
   observe(surroundings: ClusterSurroundings, signal: AbortSignal): Promise<ObservedCluster>
-  /** Never the verbs about machines (create, start, stop, destroy): those are the hypervisor's. */
+  /** Performs one step, except those about machines (create, start, stop, destroy), which are the hypervisor's. */
   perform(step: Step<'cluster'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
   /** Returns the API over the last working way; undefined while the cluster has no record. */
   kubernetes(): Promise<KubernetesClient | undefined>
@@ -103,9 +103,9 @@ export interface ClusterOperator {
   perform(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
   /** Reports whether the step's goal is reached. */
   reached(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<OperationProgress>
-  /** Signed by the cluster's own CA, without asking the cluster. Undefined: nothing is written down of it. */
+  /** Returns credentials signed by the cluster's own CA, without asking the cluster. Undefined without a record. */
   credentials(lifeMs: number): Promise<AdminCredentials | undefined>
-  /** Reads CA and token from a server that runs, where the record was lost. Answers what kept it from that. */
+  /** Reads CA and token from a running server after the loss of the record. Returns why it failed. */
   recover(server: string, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<string | undefined>
   /**
    * Removes croft from its nodes without changing K3s: from all Nodes, and from the disks of the named nodes. Returns
@@ -118,7 +118,7 @@ export interface ClusterOperator {
   ): Promise<ReadonlyMap<string, string>>
 }
 
-/** Code that speaks to K3s clusters. */
+/** Code for K3s clusters. */
 export interface ClusterDriver {
   connect(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterSession
   operate(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterOperator

@@ -51,7 +51,7 @@ export function downloadParams({ checksum, decompression }: FileSpec): Readonly<
   }
 }
 
-/** An image that croft builds is brought by `croft image build`: no plan can make it. */
+/** Returns the obstacle for an image that croft builds: only `croft image build` creates it, never a plan. */
 export function buildObstacle({ url, fileName, storage, host }: FileSpec): Obstacle | undefined {
   if (!isBuilt({ url })) return undefined
   return {

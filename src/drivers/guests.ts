@@ -13,14 +13,14 @@ export function isUp(power: PowerState): boolean {
   return power === 'running' || power === 'paused'
 }
 
-/** `Running`, as people read it. */
+/** Returns the power as a status: `Running`. */
 export function statusOf(power: PowerState): string {
   return `${power[0]?.toUpperCase()}${power.slice(1)}`
 }
 
 export type ReadinessAnswer = (ready: boolean, reason: string, message: string, status?: string) => Readiness
 
-/** Makes answers about a guest; the status is its power unless another is given. */
+/** Returns a builder of answers about a guest; the default status is its power. */
 export function answerAbout(id: string, power: PowerState): ReadinessAnswer {
   return (ready, reason, message, status = statusOf(power)) => ({
     ready,
@@ -30,7 +30,7 @@ export function answerAbout(id: string, power: PowerState): ReadinessAnswer {
   })
 }
 
-/** The answer about a VM that does not run, or must not. Undefined: it runs. */
+/** Returns the answer about a VM that is off, or must be. Undefined: it runs. */
 export function powerReadiness(vm: VmSpec, power: PowerState, answer: ReadinessAnswer): Readiness | undefined {
   if (vm.power === 'stopped')
     return power === 'stopped' ? answer(true, 'Stopped', 'stopped, as declared') : answer(false, 'NotStopped', power)

@@ -34,11 +34,11 @@ export interface DriverDeps {
   openShell?(target: SshTarget): Shell
   /** Returns the connection to the API of a managed cluster. Absent: no clusters. */
   kubernetes?(connection: Connection): KubernetesWay
-  /** Makes the objects of charts for previews. Without it charts are compared by their values. */
+  /** Renders charts for previews. Absent: charts are compared by their values. */
   readonly charts?: ChartRenderer
   /** The local Helm, for charts that it installs. */
   readonly helm?: HelmReleases
-  /** Evaluates expressions of declarations. Without it they hold for nothing. */
+  /** Evaluates expressions of declarations. Absent: none of them holds. */
   readonly expressions?: Expressions
   /** Returns the peer's certificate without sending any data. Rejects with a WireFailure. */
   lookAtCertificate?(connection: Connection, signal: AbortSignal): Promise<PeerCertificate>
@@ -67,12 +67,12 @@ export interface LoginOfOthers {
   login(signal: AbortSignal): Promise<KubernetesLogin | { readonly problem: string }>
 }
 
-/** A certificate as it was shown. */
+/** A certificate as the peer showed it. */
 export interface PeerCertificate {
   /** SHA-256, `AA:BB:…`. */
   readonly fingerprint: string
   readonly notAfterMs: number
-  /** Why the system's trust store does not accept it; undefined when it does. */
+  /** Why the system's trust store rejects it; undefined if it does not. */
   readonly distrust?: string
 }
 
@@ -109,7 +109,7 @@ export function check(
   return { about, code, level, found, ...more }
 }
 
-/** Thrown by survey and observe when the outside system could not or would not answer. */
+/** Thrown by survey and observe if the outside system could not or would not answer. */
 export class ObservationFailed extends Error {
   readonly refusal: Refusal
   constructor(refusal: Refusal) {
@@ -157,7 +157,7 @@ export interface GuestSnapshots {
 
 /** Reads about a host in one call, instead of one per guest. Reads throw ObservationFailed. */
 export interface HostReads {
-  /** The power of all its guests now, by external id. */
+  /** Returns the current power of all its guests, by external id. */
   powers(host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>>
   /** Results of tasks that started since then. Missing ones are read singly. */
   endedTasks(host: string, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
@@ -210,7 +210,7 @@ export interface FileToUpload {
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-/** Files that are brought to a storage over the API itself. */
+/** Uploads files to a storage over the API. */
 export interface FileUploads {
   /** Replaces a file of that name. Never throws. */
   put(file: FileToUpload, signal: AbortSignal): Promise<Outcome>
@@ -254,7 +254,7 @@ export interface Session {
   readonly dryRun?: DryRun
   /** Controls the power of the system beyond single guests, if it can. */
   readonly site?: SitePower
-  /** The console of its guests, where it leads to one. */
+  /** The console of its guests, if it has one. */
   readonly console?: GuestConsole
   /** Snapshots of a guest for a person. */
   readonly snapshots?: GuestSnapshots
@@ -277,12 +277,12 @@ export interface ImportedGuest {
 /** An existing setting as a manifest of its kind. */
 export interface ImportedSetting {
   readonly kind: string
-  /** A name that it could have. */
+  /** A possible name for it. */
   readonly name: string
   readonly spec: Readonly<Record<string, unknown>>
 }
 
-/** Code that speaks to one outside system: pure rules and a thin session. */
+/** Code for one outside system: pure rules and a thin session. */
 export interface Driver {
   readonly name: string
   readonly rules: Rules
@@ -301,7 +301,7 @@ export interface Doctor {
     resources: readonly Resource[],
     deps: DriverDeps,
     signal: AbortSignal,
-    /** Machines in which programs are run through their agent. */
+    /** Machines whose agent runs programs for croft. */
     entered?: ReadonlySet<ResourceKey>,
   ): Promise<readonly Check[]>
 }

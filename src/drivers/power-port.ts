@@ -62,7 +62,7 @@ export interface PowerDriver {
   readUps(name: string, signal: AbortSignal): Promise<UpsReading | undefined>
   /** Returns the power as the management controller reports it, or by the host's reachability. */
   hostPower(host: PowerHost, signal: AbortSignal): Promise<{ readonly power: OnOffUnknown; readonly watts?: number }>
-  /** Steps on the cluster's objects, on boxes, and hooks. */
+  /** Performs steps on the cluster's objects and on boxes, and runs hooks. */
   perform(step: Step<'power'>, reach: PowerReach, signal: AbortSignal): Promise<Outcome>
   /** Returns the refusal of the last eviction, by node. */
   drainBlockedBy(node: string): string | undefined

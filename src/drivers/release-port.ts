@@ -21,7 +21,7 @@ export interface HelmRun {
   readonly login: KubernetesLogin
 }
 
-/** The person's own Helm, which keeps releases on clusters that have no controller for them. */
+/** The local Helm, which manages releases on clusters without a controller for them. */
 export interface HelmReleases {
   /** Starts a run and returns its id; undefined: no Helm is installed on this computer. */
   begin(run: HelmRun): Promise<string | undefined>

@@ -55,7 +55,7 @@ export function rulesByType(
       throw new Error(
         `${resource.key} is of the type ${resource.desired.type}, which the driver ${driver} does not keep`,
       )
-    // The entry was found by the type of this very resource.
+    // The cast is safe: the entry was found by this resource's type.
     return rules as unknown as Pick<Rules, DeclaredRule>
   }
   return {

@@ -1,6 +1,6 @@
 import type { Condition } from '../model/record.ts'
 
-/** The conditions with one of them set. `sinceMs` moves only when the status does: a condition never flaps. */
+/** Returns the conditions with one of them set. `sinceMs` changes only with the status, so a condition never flaps. */
 export function withCondition(
   conditions: readonly Condition[],
   next: Omit<Condition, 'sinceMs'>,

@@ -29,7 +29,7 @@ export interface ConnectionFacts {
   readonly gone: Set<string>
   readonly lists: Map<string, readonly ObservedResource[]>
   readonly probes: Map<string, 'free' | 'taken'>
-  /** Ids that were there once and are believed to be free because they were a moment ago. */
+  /** Ids that existed once and are assumed free, since they were free a moment ago. */
   readonly believed: Set<string>
   /** Facts that could not be read, with the API's error. */
   readonly failed: Map<string, string>
@@ -40,7 +40,7 @@ export type FactsByConnection = ReadonlyMap<string, ConnectionFacts>
 /** Limit of the rounds of planning and reading. More would mean that reading does not help. */
 export const LOOK_ROUNDS = 6
 
-/** Surveys one connection. A connection that cannot be seen is a fact about the world, not an exception. */
+/** Surveys one connection. Returns a failure as data instead of throwing. */
 export async function surveyConnection(
   connection: Connection,
   session: Session,
@@ -245,7 +245,7 @@ function knowPower(facts: ConnectionFacts, seen: ObservedResource, power: PowerS
   facts.looks.set(seen.externalId, found)
 }
 
-/** Reads one guest closely and remembers it. False: it was not in the survey. */
+/** Reads one guest closely and stores the look. Returns false if the survey lacks it. */
 export async function readDetails(
   facts: ConnectionFacts,
   externalId: string,

@@ -11,7 +11,7 @@ import type { DetailCache } from './detail-cache.ts'
 export interface ConnectionTrouble {
   readonly refusal: Refusal
   readonly count: number
-  /** For how long it has lasted. */
+  /** How long it has lasted. */
   readonly ageMs: number
   /** The pause until its next look. */
   readonly pauseMs: number

@@ -25,7 +25,7 @@ import { countUnreached, countUnread, givenUpOn, type Unreached, type Unread } f
 import type { StepFailures } from './steps.ts'
 import { nothingLearnt } from './widths.ts'
 
-/** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
+/** Creates an engine on a store. Its epoch starts with the first pass; planning alone writes nothing. */
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, drivers, driverDeps, random } = deps
   const store = watched(deps.store)

@@ -42,8 +42,8 @@ function changedSince(before: ObservedResource, now: ObservedResource, atMs: num
 }
 
 /**
- * A survey has no name, or an old one, for a guest that was just made: only another one than it had then is news. The
- * first status of a new guest may date from before its name was written.
+ * Reports whether the name changed. A survey has no name, or an old one, for a new guest, so only another name than at
+ * the close look counts. A new guest's first status may predate its name.
  */
 function nameChanged(before: ObservedResource, now: ObservedResource, atMs: number): boolean {
   if (now.name === undefined || now.name === before.name || now.name === before.close?.surveyedName) return false

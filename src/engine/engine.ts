@@ -48,13 +48,13 @@ export interface PassReport {
   readonly events: readonly NewEvent[]
   readonly clusters?: readonly ClusterPlan[]
   readonly powers?: readonly PowerPlan[]
-  /** Calls that write, made in this pass. */
+  /** Writing calls of this pass. */
   readonly effects: number
   /** The keys of these calls. */
   readonly begun?: readonly ResourceKey[]
   /** Nothing to do and everything Ready, held or refused: another pass would change nothing. */
   readonly settled: boolean
-  /** A command is at work on a cluster that it holds: nothing to do here, and worth watching. */
+  /** A command is working on the cluster that it holds: nothing to do here, but worth watching. */
   readonly operated?: boolean
   /** No input of the last pass has changed: its plan and records still hold, and nothing was planned. */
   readonly unchanged?: true
@@ -91,9 +91,9 @@ export interface PassOptions {
 export interface Engine {
   /** Plans with close looks at everything declared, without effects and without a write to the store. */
   plan(estate: Estate, signal: AbortSignal): Promise<Plan>
-  /** One pass: look, plan, act, judge, report. */
+  /** Runs one pass: observe, plan, act, judge, report. */
   pass(estate: Estate, signal: AbortSignal, options?: PassOptions): Promise<PassReport>
-  /** Passes until nothing is left to do, the deadline or the signal. */
+  /** Runs passes until nothing is left to do, the deadline or the signal. */
   settle(
     estate: Estate,
     options: PassOptions & {

@@ -6,7 +6,7 @@ import type { ProbeAnswer } from '../model/health-check.ts'
 
 export type OpenClient = Extract<Awaited<ReturnType<KubernetesWay['find']>>, { readonly is: 'open' }>['client']
 
-/** The APIs of clusters, as far as checks, power and values speak to them. Each is opened once. */
+/** Clients of cluster APIs for checks, power and values. Each is opened once. */
 export interface ExistingClusters {
   client(connection: Connection, signal: AbortSignal): Promise<OpenClient | { readonly problem: string }>
   close(): Promise<void>
@@ -34,7 +34,7 @@ export function createExistingClusters(deps: Pick<DriverDeps, 'kubernetes'>): Ex
   }
 }
 
-/** A cluster that croft runs has its boxes in a map. */
+/** A managed cluster has its boxes in a map, which JSON would drop. */
 function mapsAsLists(_key: string, value: unknown): unknown {
   return value instanceof Map ? [...value] : value
 }

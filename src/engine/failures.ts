@@ -4,7 +4,7 @@ import type { Random } from '../lib/random.ts'
 import type { FailureRun } from '../model/record.ts'
 import type { Refusal } from '../model/step.ts'
 
-/** The next state of a run of failures. Identical ones are counted together; another one begins a new run. */
+/** Returns the next state of a run of failures. Equal ones are counted; another one starts a new run. */
 export function countFailure(
   before: FailureRun | undefined,
   refusal: Refusal,

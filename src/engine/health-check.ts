@@ -19,7 +19,7 @@ import { askExisting, type ExistingClusters } from './existing-clusters.ts'
 export interface CheckFacts {
   readonly estate: Estate
   readonly clusters: readonly ClusterInput[]
-  /** A connection that is not among them is surveyed when a command needs it. */
+  /** Connections missing here are surveyed when a command needs them. */
   readonly surveys: readonly Survey[]
 }
 
@@ -28,7 +28,7 @@ export interface CheckWays {
   readonly clock: Clock
   readonly drivers: readonly Driver[]
   readonly deps: DriverDeps
-  /** Asks what needs no lane: TCP, HTTP, DNS. */
+  /** Runs probes without a lane: TCP, HTTP, DNS. */
   readonly network: ProbeFunction
   readonly existing: ExistingClusters
 }
@@ -118,7 +118,7 @@ async function command(
 
 type ProbeShell = { readonly shell: Shell; close(): Promise<void> } | ProbeAnswer
 
-/** Through the agent of the hypervisor; the guest is found by its mark. Undefined: no machine is called that. */
+/** Returns a shell through the hypervisor's agent, by the guest's mark. Undefined if no machine has that name. */
 async function intoGuest(
   on: string,
   { estate, surveys }: CheckFacts,
@@ -153,7 +153,7 @@ async function intoGuest(
   }
 }
 
-/** Over SSH, or here where the Host is this very computer. */
+/** Returns a shell over SSH, or locally if the Host is this computer. */
 function ontoHost({ on, host }: CommandProbe, { deps }: CheckWays): ProbeShell {
   if (host === undefined)
     return { passed: 'no', output: `no machine, and no Host that can be reached, is called ${on}` }

@@ -23,7 +23,7 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
   const renewed = before.generation !== one.generation
   const failures = judgeFailures(one, before, renewed, nowMs, random)
   const removedByUs = one.happenings.some((h) => h.what === 'succeeded' && h.step.verb === 'delete')
-  // An id that was only planned is not remembered: it would be mistaken for one that was used.
+  // A merely planned id is not recorded: it would look like a used one.
   const used = one.present || one.happenings.length > 0
   const created = one.happenings.some((h) => h.what !== 'failed' && MAKING_VERBS.has(h.step.verb))
   // A recreated thing is another one than was seen before.
@@ -137,7 +137,7 @@ function declaredHostOf(one: ResourcePass, before: ResourceRecord): Pick<Resourc
   return host === undefined ? {} : { declaredHost: host }
 }
 
-/** A change of addresses that waits, is held or is ignored gives the machine none: it has those that it was made with. */
+/** A change of addresses that waits, is held or is ignored has no effect: the machine keeps those of its creation. */
 function addressesOf(one: ResourcePass, before: ResourceRecord, created: boolean): Pick<ResourceRecord, 'addresses'> {
   const isInForce = created || (one.seen && one.entry.action.do === 'nothing' && one.readsOther !== true)
   const addresses = isInForce ? one.addresses : before.addresses

@@ -75,7 +75,7 @@ export function seenOf(
   return found
 }
 
-/** Reads the objects of clusters that declarations take values from. One that cannot be read is not known. */
+/** Reads the cluster objects that provide values for declarations. Unreadable ones are unknown. */
 export async function readForeign(
   estate: Estate,
   clusters: ExistingClusters,

@@ -32,7 +32,7 @@ export interface StoredLedger {
 
 /** Findings about intentions: a pass stores them before it acts, a plan does not. */
 export interface Findings {
-  /** Tasks that turned out to be the work of an intention, by its id. */
+  /** Tasks that belong to an intention, by its id. */
   readonly tasks: ReadonlyMap<string, string>
   /** Ids of intentions that are over. */
   readonly over: readonly string[]
@@ -69,7 +69,7 @@ export async function readLedger(
   return { ledger, steps: intentions.filter((intention): intention is CoordinatedIntention => !isOfThing(intention)) }
 }
 
-/** Marks of unread paths that are settled. */
+/** The stored marks of settled unread paths. */
 export const UNREAD = 'source/unread'
 
 /** Returns what was kept of unread paths. If it cannot be read, no path is settled. */
@@ -134,7 +134,7 @@ export async function bringUpToDate(
         if (end !== undefined) ended.set(intention.key, end)
         learn(intention, end)
         if (end?.what === 'succeeded' && intention.step.verb === 'create') noteMade(intention, end, facts)
-        // The survey may be older than the end of it.
+        // The survey may predate its end.
         if (end?.what === 'succeeded' && isGone(intention, facts)) facts.gone.add(intention.externalId)
         // A failure is judged at the end of this pass: until then the retry is undecided.
         if (end?.what === 'failed') intentions.set(intention.key, intention)

@@ -243,8 +243,8 @@ export function worldsOf(
 }
 
 /**
- * Reads what has our mark and is not declared, on every connection: before anything is concluded from its absence. Of what
- * leaves `inTurn` the records say enough until it is to go.
+ * Reads undeclared things with our mark on every connection, before concluding anything from an absence. For those that
+ * leave `inTurn` the records suffice until their turn.
  */
 export async function readAllUndeclared(
   estate: Estate,

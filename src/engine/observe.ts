@@ -81,7 +81,7 @@ interface Ground {
   readonly startedMs: number
   readonly surveyed: Surveyed
   readonly worlds: ReadonlyMap<string, World>
-  /** The store had never finished a complete pass. */
+  /** No pass has completed on this store yet. */
   readonly fresh: boolean
   readonly ledger: Ledger
   /** Results of effects that started in earlier passes. */
@@ -136,8 +136,8 @@ export async function observe(
 }
 
 /**
- * Reports whether close looks showed a machine of ours with another address than it is declared with. No record says what it
- * has, as after a loss of the store.
+ * Reports whether close looks showed a machine of ours with another address than declared, without a record, as after a
+ * loss of the store.
  */
 function showsMore({ keeping }: Estate, { estate, observation, ledger }: Observed, late: LateMemory): boolean {
   if (keeping === undefined) return false
@@ -232,7 +232,7 @@ function inputOf({ estate, worlds, ledger, startedMs }: Ground, { rules }: Obser
   return { estate, worlds, ledger, rules, nowMs: startedMs }
 }
 
-/** Surveys every connection and reads the store: what each pass begins with, and a quiet one ends with. */
+/** Surveys every connection and reads the store: the start of each pass, and all of a quiet one. */
 export async function lookOver(
   inGit: Estate,
   { clock, store, connections, rules, late }: ObserveDeps,

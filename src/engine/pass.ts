@@ -57,7 +57,7 @@ interface Pass {
   readonly lookedMs: number
   readonly actedMs: number
   readonly observed: Observed
-  /** The part of the plan that this pass may touch. */
+  /** The part of the plan that this pass may change. */
   readonly chosen: Plan
   readonly turns: Turns
   readonly signal: AbortSignal
@@ -221,7 +221,7 @@ async function writeReport(pass: Pass, { records, events }: PassResults): Promis
   const complete = surveyed.unseen.size === 0 && isComplete(observation.plan)
   const gone = departed(estate, observation, ledger.records, records)
   const { leaving, over } = departedClusters(gone, new Map(records.map((record) => [record.key, record])))
-  // Noted before it is forgotten: a crash in between notes it once more.
+  // Recorded before it is forgotten: after a crash in between it is recorded again.
   for (const { key } of over) await deps.sessions.end(key)
   const stay = new Set(leaving.map(({ key }) => key))
   const dropped = gone.filter(({ key }) => !stay.has(key))

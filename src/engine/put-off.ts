@@ -16,7 +16,7 @@ export interface Lacking {
   readonly beginning: readonly PlanEntry[]
   /** Unread leaving guests: their hosts by id, by connection. */
   readonly leaving: ReadonlyMap<string, ReadonlyMap<string, string>>
-  /** Connections on which the first of these were read in this pass already. */
+  /** Connections whose first leaving guests were read in this pass. */
   readonly tried: ReadonlySet<string>
   readonly factsByConnection: ReadonlyMap<string, Pick<ConnectionFacts, 'memory'>>
 }
@@ -62,7 +62,7 @@ export function putOff({ missing, beginning, leaving, tried, factsByConnection }
   return { now, later, tried: new Set([...tried, ...first]) }
 }
 
-/** Guests of a plan that leave as soon as they are read. */
+/** Returns guests of a plan that leave once they are read. */
 export function leavingIn(plan: Plan, { resources }: Pick<Estate, 'resources'>): Lacking['leaving'] {
   const found = new Map<string, Map<string, string>>()
   let declared: ReadonlySet<string> | undefined

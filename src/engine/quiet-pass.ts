@@ -43,7 +43,7 @@ export async function quietPass(
   return unchanged
 }
 
-/** Remembers a pass after which the next one need not plan, unless something changes. */
+/** Stores a pass after which the next one need not plan without a change. */
 export function rememberQuiet(
   inGit: Estate,
   { quiet: memory, clock }: Pick<PassDeps, 'quiet' | 'clock'>,

@@ -100,7 +100,7 @@ const time = { nowMs: NOW, steadyMs: 1 }
 const holds = (now: QuietGround, at = time) => sameGround(quiet(), now, at) && sameLooks(standing(), now)
 const withRecord = (more: Partial<ResourceRecord>) => standing({ records: new Map([[KEY, { ...record, ...more }]]) })
 
-/** Every field of it in turn with another value, and without any. */
+/** Yields each field with another value, and without any. */
 function variations<T extends object>(one: T): readonly (readonly [field: string, T])[] {
   return Object.keys(one).flatMap((field): (readonly [string, T])[] => {
     const { [field as keyof T]: value, ...without } = one

@@ -19,7 +19,7 @@ export type ObservedFacts = Pick<
 export interface QuietGround {
   readonly estate: Estate
   readonly seen: ReadonlyMap<string, ObservedFacts>
-  /** Connections that could not be seen. */
+  /** The number of unreachable connections. */
   readonly unseen: number
   readonly records: ReadonlyMap<ResourceKey, ResourceRecord>
   /** Number of effects with an unknown result. */
@@ -34,7 +34,7 @@ export interface Quiet {
   readonly untilMs: number
 }
 
-/** The judgements about quiet passes. */
+/** The rules for quiet passes. */
 export interface QuietRules {
   after: typeof quietAfter
   sameGround: typeof sameGround

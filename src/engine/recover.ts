@@ -26,7 +26,7 @@ const NEVER_LATE = wordSet(`
   delete upload wipe-k3s delete-node delete-node-password remove-member restore-snapshot forget-db stop-host
 `)
 
-/** Tasks that do not name what they work on, by the verb that begins them. */
+/** Tasks without a subject, by the verb that starts them. */
 const NAMELESS: Readonly<Record<string, string>> = {
   download: 'download',
   verify: 'download',

@@ -47,7 +47,7 @@ export function leftBehind(
   })
 }
 
-/** Writes what changed, and nothing when nothing did. */
+/** Stores changed records only. */
 export async function report(
   store: Store,
   epoch: number,

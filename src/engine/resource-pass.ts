@@ -20,7 +20,7 @@ export interface ResourcePass {
   readonly generation: string
   /** Its current or last source. */
   readonly declaredBy?: string
-  /** The source that declares it, or did last, if that has a grant. */
+  /** Its current or last source, if that has a grant. */
   readonly source?: string
   readonly composedBy?: Composed
   readonly before: ResourceRecord | undefined
@@ -39,7 +39,7 @@ export interface ResourcePass {
   readonly unread?: true
   /** The list that contains it, for things outside the survey. */
   readonly list?: string
-  /** False: the connection could not be seen in this pass. */
+  /** False if the connection was unreachable in this pass. */
   readonly seen: boolean
   /** How long the connection has been unreachable. */
   readonly unseenMs: number

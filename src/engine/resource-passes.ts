@@ -18,7 +18,7 @@ import { notYet, selfOf } from './ready-when.ts'
 import type { Happening, ResourcePass } from './resource-pass.ts'
 import { stillReady } from './still-ready.ts'
 
-/** Lays out, for every entry of the plan, what its verdict depends on. Pure. */
+/** Collects the inputs of every entry's verdict. Pure. */
 export function casesOf(
   estate: Estate,
   observation: Observation,

@@ -24,7 +24,7 @@ export async function surviving<T>(estate: Estate, work: (estate: Estate) => Pro
   }
 }
 
-/** The rules of a driver, whose exceptions name the resource that they are about. */
+/** Returns a driver's rules whose exceptions name their resource. */
 export function blamingRules(rules: Rules): Rules {
   return new Proxy(rules, {
     get(target, name) {
@@ -39,7 +39,7 @@ export function blamingRules(rules: Rules): Rules {
   })
 }
 
-/** Undefined: what failed is nothing that can be left out, or something that others are moved by. */
+/** Returns the estate without the failed objects. Undefined if they cannot be left out, or others depend on them. */
 function setAside(estate: Estate, failed: FailedOn): Estate | undefined {
   const keys = new Set(failed.keys.flatMap((key) => [key, ...partsOf(key, estate)]))
   const { resources, clusters = [], powers = [] } = estate

@@ -13,7 +13,7 @@ export interface StepAttempt<A extends Coordinated> {
   readonly outcome: Outcome
 }
 
-/** Steps that failed of late, and when each may be tried again. Lost with the process: then it is tried at once. */
+/** Recently failed steps, and when each may be retried. Lost with the process: then each is retried at once. */
 export type StepFailures = Map<string, FailureRun>
 
 export interface StepDeps {
@@ -64,7 +64,7 @@ function isOnTheSame(earlier: Step<Coordinated>, step: Step<Coordinated>): boole
   return earlier.about === step.about && earlier.node === step.node
 }
 
-/** Performs steps side by side, each with its intention, and counts the failures of each. Each may be repeated. */
+/** Performs steps in parallel, each with its intention, and counts their failures. Each is idempotent. */
 export function performSteps<A extends Coordinated>(
   key: ResourceKey,
   steps: readonly Step<A>[],

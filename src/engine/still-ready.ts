@@ -2,7 +2,7 @@ import type { Condition } from '../model/record.ts'
 import type { ObservedResource } from '../model/resource.ts'
 import { conditionOf } from './conditions.ts'
 
-/** Hosts count uptime in whole seconds and with their own clock. */
+/** Tolerance, since hosts count uptime in whole seconds on their own clocks. */
 const UPTIME_SLACK_MS = 30_000
 
 /** Reports whether it was Ready and was not restarted since: then its agent need not be asked again. */

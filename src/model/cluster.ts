@@ -4,11 +4,11 @@ import type { Secret, SecretReference } from './secret.ts'
 /** A K3s cluster as declared. Cluster-wide settings are here once; settings per node are in NodeSpec. */
 export interface ClusterSpec {
   readonly name: string
-  /** The exact release, `v1.34.3+k3s1`. A channel was resolved to it before, visibly, in a commit. */
+  /** The exact release, `v1.34.3+k3s1`. A commit resolves a channel to it. */
   readonly version: string
   readonly endpoint: ClusterEndpoint
   readonly network: ClusterNetwork
-  /** Packaged components that are not wanted: `traefik`, `servicelb`. */
+  /** Packaged components to omit: `traefik`, `servicelb`. */
   readonly disable: readonly string[]
   /** Names and addresses, in addition to the endpoint's, that the API's certificate must carry. */
   readonly tlsSans: readonly string[]
@@ -32,7 +32,7 @@ export interface ClusterSpec {
 
 /** Risks that a person accepts in Git. */
 export interface ClusterAllowances {
-  /** An even number of servers, or fewer than survive a loss. */
+  /** An even number of servers, or too few to survive a failure. */
   readonly degraded: boolean
   /** Interrupt the API briefly if one or two servers allow no other way. */
   readonly interruption: boolean
@@ -100,7 +100,7 @@ export interface Registries {
 }
 
 export interface UpgradePolicy {
-  /** inPlace: the new program on the same machine. replace: a new machine for each node. */
+  /** inPlace: upgrades the program on the same machine. replace: a new machine for each node. */
   readonly method: 'inPlace' | 'replace'
   readonly drain: DrainPolicy
   /** How long a node must have been healthy before the next one changes. */
@@ -117,7 +117,7 @@ export interface UpgradePolicy {
 
 export interface DrainPolicy {
   readonly timeoutMs: number
-  /** wait: keep asking. force: delete what refuses to go. abort: give the node back and stop. */
+  /** wait: keep evicting. force: delete pods that refuse. abort: uncordon the node and stop. */
   readonly onTimeout: 'wait' | 'force' | 'abort'
 }
 
@@ -133,15 +133,15 @@ export interface MaintenanceWindow {
 
 export interface RemediationPolicy {
   readonly enabled: boolean
-  /** Above this many unwell nodes nothing is replaced: then it is not the nodes that are ill. Whichever is larger. */
+  /** Above this many unhealthy nodes nothing is replaced, since the cause is elsewhere. The larger limit applies. */
   readonly brake: { readonly nodes: number; readonly percent: number }
-  /** Unready for so long without a break is dead. */
+  /** A node that is unready for this time without a break is dead. */
   readonly deadAfterMs: number
   /** At most one replacement of a server, and one of an agent, in this time. */
   readonly pauseMs: number
   /** After this absence a server loses its vote, even if replacement is off. Absent: never. */
   readonly evictAfterMs?: number
-  /** The machine of a dead node may be destroyed with everything on its disks. Else a person orders each replacement. */
+  /** The machine of a dead node may be destroyed with all its disks. Otherwise a person orders each replacement. */
   readonly dataMayGo: boolean
 }
 
@@ -178,7 +178,7 @@ export interface ClusterSecrets {
   readonly firstServer: string
   /** The first server has answered once. */
   readonly formed: boolean
-  /** Read from a copy that was sealed before the cluster was formed. Never written. */
+  /** Read from a copy that predates the cluster's formation. Never written. */
   readonly unsure?: true
   readonly recordedMs: number
   /** Path below server/tls → PEM. Private keys are among them. */
@@ -193,7 +193,7 @@ export interface ClusterSecrets {
   readonly formerPasswords: readonly Secret[]
 }
 
-/** Every password that may open a snapshot of the cluster, the present one first. */
+/** Returns every password that may open a snapshot, the current one first. */
 export function passwordsOf({ password, pendingPassword, formerPasswords }: ClusterSecrets): readonly Secret[] {
   return [password, ...(pendingPassword === undefined ? [] : [pendingPassword]), ...formerPasswords]
 }

@@ -24,7 +24,7 @@ export type Command =
   | { readonly do: 'remove'; readonly path: string }
   /** Until `disarm`, the host reverts everything by itself after this many seconds, even if it is unreachable. */
   | { readonly do: 'arm'; readonly name: string; readonly seconds: number; readonly revert: readonly Command[] }
-  /** A new connection, made from nothing, must reach the host. */
+  /** A new connection must reach the host. */
   | { readonly do: 'prove' }
   | { readonly do: 'disarm'; readonly name: string }
 

@@ -32,7 +32,7 @@ export interface DiffLine {
 /** A file that differs between two commits, with its text on both sides. */
 export interface ChangedFile {
   readonly path: string
-  /** Absent: it is not there on this side. */
+  /** Absent: it does not exist on this side. */
   readonly before?: string
   readonly after?: string
   /** Why the text is not here. */

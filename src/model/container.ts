@@ -1,10 +1,7 @@
 import type { SecretReference } from './secret.ts'
 import type { GuestBasics } from './vm.ts'
 
-/**
- * A container that shares its host's kernel, as a person wants it. As with a VM, a field that is absent was not declared
- * and is not compared.
- */
+/** A container that shares its host's kernel, as declared. An absent field is not declared and not compared. */
 export interface ContainerSpec extends GuestBasics {
   /** The archive for its creation: `local:vztmpl/debian-12.tar.zst`. Not compared later. */
   readonly image?: string
@@ -22,7 +19,7 @@ export interface ContainerSpec extends GuestBasics {
   readonly entrypoint?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly hookScript?: string
-  /** For root inside; can be given when it is made, and neither read nor changed from outside afterwards. */
+  /** For root inside; can only be set at creation, and neither read nor changed later. */
   readonly sshKeys?: readonly string[]
   readonly password?: SecretReference
 }
@@ -48,7 +45,7 @@ export interface ContainerRootDisk extends ContainerVolume {
   readonly sizeGb?: number
 }
 
-/** Something mounted at a path inside: a new volume on a storage, or a directory or device of the host. */
+/** A mount at a path inside: a new volume on a storage, or a directory or device of the host. */
 export interface ContainerMount extends ContainerVolume {
   /** `mp0`. */
   readonly slot: string

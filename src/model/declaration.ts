@@ -29,7 +29,7 @@ export interface Origin {
   readonly commit?: string
 }
 
-/** `machines/web.yaml:12:3`, or with the commit `machines/web.yaml:12:3@a1b2c3d`. */
+/** Returns `machines/web.yaml:12:3`, or with the commit `machines/web.yaml:12:3@a1b2c3d`. */
 export function showOrigin(origin: Origin): string {
   const at = origin.commit === undefined ? '' : `@${origin.commit.slice(0, 7)}`
   return `${origin.file}:${origin.line}:${origin.column}${at}`
@@ -43,7 +43,7 @@ export interface Problem {
   /** Stable identifier for documentation and tests, e.g. `unknown-field`. */
   readonly code: string
   readonly origin: Origin
-  /** `EnvironmentVM/web-1` when the object could be identified. */
+  /** `EnvironmentVM/web-1`, if the object is known. */
   readonly object?: string
   /** Field path inside the document, e.g. `spec.forProvider.memory`. */
   readonly field?: string
@@ -52,7 +52,7 @@ export interface Problem {
   readonly hint?: string
   /** The source lines around the place, already cut to a sane width, with terminal control characters removed. */
   readonly excerpt?: string
-  /** A warning is shown and nothing is refused for it. */
+  /** A warning is shown, but refuses nothing. */
   readonly severity: 'error' | 'warning'
 }
 
@@ -94,7 +94,7 @@ export interface Policy {
    * succeeded. report: it is Ready once it answers, and the failure is only shown. Default: require.
    */
   readonly firstBoot?: FirstBoot
-  /** Declarations that are Ready before it is made (`dependsOn`). It leaves before them. */
+  /** Declarations that must be Ready before its creation (`dependsOn`). It leaves before them. */
   readonly after?: readonly ResourceKey[]
   /** CEL expressions about the thing that must hold before it is Ready (`readyWhen`). */
   readonly readyWhen?: readonly string[]
@@ -135,7 +135,7 @@ export interface Declaration<Spec = unknown> {
   readonly spec: Spec
   readonly policy: Policy
   readonly origin: Origin
-  /** Hash of everything that matters to reconciling (not of comments or position): changes when the meaning does. */
+  /** Hash of all fields that matter (not of comments or position). */
   readonly generation: string
   readonly composedBy?: ComposedBy
 }

@@ -5,13 +5,13 @@ import { isReference, type SecretReference } from './secret.ts'
 import { readReference } from './secret-reference.ts'
 import { type SeedDocument, type Tree, type TreeMap, valueFrom } from './vm.ts'
 
-/** References to secrets, found by the type of what names them and never by their shape. */
+/** References to secrets, found by type and never by shape. */
 export type NamedSecrets = readonly SecretReference[]
 
 /**
- * Returns the secrets that a resource refers to, each place by the type that has it. Text of others (labels, selectors,
- * chart values, variables of a container, user data outside `valueFrom`) is never searched: `selector: {env: production}`
- * looks like a reference and is none.
+ * Returns the secrets that a resource refers to, each place by its type. Other texts (labels, selectors, chart values,
+ * variables of a container, user data outside `valueFrom`) are never searched: `selector: {env: production}` looks like
+ * a reference but is none.
  */
 export function secretsOf(desired: Desired): NamedSecrets {
   switch (desired.type) {
@@ -54,7 +54,7 @@ export function secretsIn(document: SeedDocument): NamedSecrets {
   return [...found.values()]
 }
 
-/** Returns the reference at a place of a document that a secret fills. */
+/** Returns the reference at a document's place for a secret. */
 export function referenceAt(tree: Tree): SecretReference | undefined {
   const read = readReference(valueFrom(tree))
   return 'reference' in read ? read.reference : undefined

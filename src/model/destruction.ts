@@ -19,7 +19,7 @@ export type Because =
   | { readonly is: 'changed'; readonly changes: readonly string[] }
   /** A creation overwrites what a manifest names: disks of a new pool. It holds nothing of croft's. */
   | { readonly is: 'named' }
-  /** The coordinator of its cluster wants it made again. */
+  /** The coordinator of its cluster recreates it. */
   | { readonly is: 'ordered'; readonly reason: string }
   /** A creation of croft that is still open left it behind. */
   | { readonly is: 'own-attempt' }
@@ -51,7 +51,7 @@ export function changed(
   return made(observed, takes, { is: 'changed', changes: changes.map(({ path }) => path) })
 }
 
-/** The end of a machine that the coordinator of its cluster wants made again. */
+/** The deletion of a machine that its cluster's coordinator recreates. */
 export function ordered(observed: ObservedResource, takes: readonly string[], reason: string): Destruction {
   return made(observed, takes, { is: 'ordered', reason })
 }

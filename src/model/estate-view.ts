@@ -123,7 +123,7 @@ export interface ResourceView {
   readonly action: Action
   readonly power?: string
   readonly addresses?: readonly string[]
-  /** The manifest as it is in Git, and where. */
+  /** The manifest in Git and its place. */
   readonly origin?: { readonly file: string; readonly line: number; readonly commit?: string }
   readonly paused: boolean
   /** The live fields as text; secrets are `***`. */
@@ -155,7 +155,7 @@ export interface ClusterView {
 export interface DriftView {
   readonly key: ResourceKey
   readonly field: string
-  /** Already shown as `***` where it is a secret. */
+  /** Masked as `***` if it is a secret. */
   readonly declared: string
   readonly observed: string
   readonly sinceMs: number

@@ -38,7 +38,7 @@ export interface Connection {
     readonly perHost: number
     readonly perStorage: number
     readonly reads: number
-    /** Guests that are made on one host at once. Absent: as many as other changes. */
+    /** Parallel creations of guests on one host. Absent: the limit of other changes. */
     readonly creations?: number
   }
   readonly origin: Origin
@@ -68,7 +68,7 @@ export interface ClusterDeclaration {
   readonly artifacts: readonly ArtifactSource[]
   /** SHA-256 of the program by `v1.34.3+k3s1/amd64`; others are read from the release or its mirror. */
   readonly checksums?: Readonly<Record<string, string>>
-  /** Boxes that were there before, by the name in `NodeMachine.host`. */
+  /** Boxes that croft did not create, by the name in `NodeMachine.host`. */
   readonly hosts: ReadonlyMap<string, SshTarget>
   /** All other declared boxes: to remove K3s from a former node. */
   readonly otherHosts?: ReadonlyMap<string, SshTarget>
@@ -76,7 +76,7 @@ export interface ClusterDeclaration {
   readonly gates?: { readonly deadlines: Readonly<Record<string, number>>; readonly dnsName?: string }
   /** The checks of `upgrade.healthChecks`, by name. */
   readonly healthChecks?: Readonly<Record<string, HealthCheckSpec>>
-  /** The machine that a backup is tried on. Made when that is due, and destroyed after it. */
+  /** The machine for drills. Created for a drill, and deleted after it. */
   readonly drill?: Resource
   /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY apply. */
   readonly proxy?: string
@@ -103,7 +103,7 @@ export type Proof =
   /** A person named it. */
   | { readonly by: 'approval'; readonly name: string }
 
-/** A declaration that a repository once had, and the commit that took it out. */
+/** A declaration that a repository once had, and the commit that removed it. */
 export interface Removed {
   readonly commit: string
   /** Its last declaration. */
@@ -163,9 +163,9 @@ export interface Estate {
   readonly incomplete: boolean
   /** Sources with a grant that were read only in part: nothing that they could name is deleted. */
   readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
-  /** Paths that are not read as manifests. In an observed estate: those that leave the absence of keys unproven. */
+  /** Paths that are not read as manifests. In an observed estate: those that leave absences unproven. */
   readonly unread?: readonly UnreadPath[]
-  /** Undeclared keys that no unread path declares: it was proven before, or a person named them. */
+  /** Undeclared keys that no unread path can declare: proven before, or named by a person. */
   readonly proven?: ReadonlySet<ResourceKey>
   /** Kinds of documents that croft does not know: they may be instances of a deleted definition. */
   readonly leftAlone?: ReadonlySet<string>
@@ -173,7 +173,7 @@ export interface Estate {
   readonly quotas?: readonly SourceQuota[]
   /** Who declares here: uids of estates, and where each source is. Records of other estates prove nothing. */
   readonly sources?: readonly string[]
-  /** Asks the history of the sources which commit took a declaration out. */
+  /** Finds the commit that removed a declaration, in the sources' history. */
   readonly history?: History
   /** The history's answers about marked, undeclared things. */
   readonly removed?: ReadonlyMap<ResourceKey, Removed>
@@ -181,7 +181,7 @@ export interface Estate {
   readonly consents?: readonly Consent[]
   /** Declarations that wait for observed values. Absent: none. */
   readonly later?: Later
-  /** The estate in which machines keep what they have. Absent: nothing that machines have was left to croft. */
+  /** Returns the estate in which machines keep their values. Absent: croft chose no value for machines. */
   readonly keeping?: (kept: KeptChoices) => Estate
   readonly problems: readonly Problem[]
 }

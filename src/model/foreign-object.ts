@@ -6,7 +6,7 @@ export interface ObjectReference {
   readonly kind: string
   readonly name: string
   readonly namespace?: string
-  /** The source for which it is read, where that source has a grant. */
+  /** The source for which it is read, if that has a grant. */
   readonly reader?: string
 }
 
@@ -29,12 +29,12 @@ export function ofReader(source: string): string {
 }
 
 declare const permitted: unique symbol
-/** A reference that may be read. `permitRead` alone makes one, so a read that skips the grant does not compile. */
+/** A permitted reference. `permitRead` alone creates one, so a read that skips the grant does not compile. */
 export type PermittedRead<T> = T & { readonly [permitted]: true }
 
 /**
- * Returns a complete reference as one that may be read, or why it may not: judged on the values that expressions gave it,
- * never on the template. Without a grant everything may be read but the values of Secrets.
+ * Returns a reference as permitted, or why it is not: judged on the values that expressions gave it, never on the
+ * template. Without a grant everything may be read except the values of Secrets.
  */
 export function permitRead<T extends ObjectReference & Partial<ForeignObject>>(
   wanted: T,

@@ -46,7 +46,7 @@ export const NOTHING_GRANTED: Omit<Grant, 'source' | 'namespace'> = {
   hostAccess: false,
 }
 
-/** Numbers of one source, counted over everything that it declares. */
+/** The usage of one source, over all its declarations. */
 export interface Usage {
   readonly machines: number
   readonly cores: number
@@ -54,7 +54,7 @@ export interface Usage {
   readonly diskGb: number
   /** Fixed addresses of machines. */
   readonly addresses: number
-  /** Objects that its add-ons make, and namespaces that these are in. */
+  /** Objects of its add-ons, and their namespaces. */
   readonly objects: number
   readonly namespaces: number
 }

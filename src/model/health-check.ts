@@ -17,7 +17,7 @@ export type Probe =
       readonly status: readonly number[]
       readonly contains?: string
       readonly token?: SecretReference
-      /** SHA-256 of the certificate, where the system's trust store does not know it. */
+      /** SHA-256 of the certificate, if the system's trust store does not know it. */
       readonly fingerprint?: string
     }
   | {
@@ -29,7 +29,7 @@ export type Probe =
     }
   /** Whether the API of a cluster answers and all of its nodes are ready. */
   | { readonly ask: 'cluster'; readonly cluster: string }
-  /** A program on a machine or a host, by the lane that reaches it. It passes when it ends with 0. */
+  /** A program on a machine or a host, through its lane. It passes with exit code 0. */
   | {
       readonly ask: 'command'
       readonly on: string
@@ -88,7 +88,7 @@ function targetOf(probe: Probe): string | undefined {
     }
     case 'dns':
       return `${probe.type} of ${probe.name}${probe.server === undefined ? '' : ` at ${probe.server}`}`
-    // Their answers are about the machine or the cluster that the check names.
+    // Their answers are about the check's machine or cluster.
     case 'command':
     case 'cluster':
       return undefined

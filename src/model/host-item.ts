@@ -13,7 +13,7 @@ export type HostItem =
         readonly suites: readonly string[]
         readonly components: readonly string[]
         readonly architectures?: readonly string[]
-        /** The key in ASCII armour; without it the system's own keys must do. */
+        /** The key in ASCII armour; by default the system's own keys. */
         readonly key?: string
       }
     >
@@ -28,7 +28,7 @@ export type HostItem =
         readonly version?: string
         readonly mode?: number
         readonly archive?: boolean
-        /** The file in the archive that the link leads to; without it to all of it. */
+        /** The archive's file for the link; by default the whole archive. */
         readonly member?: string
         readonly absent?: boolean
       }
@@ -44,7 +44,7 @@ export type HostItem =
       }
     >
   | TypedItem<'directory', FileRights & { readonly absent?: boolean }>
-  /** `name` is path and line together; `match`: a line that begins so is replaced. */
+  /** `name` is path and line together; `match`: replaces a line with this prefix. */
   | TypedItem<
       'line',
       { readonly path: string; readonly line: string; readonly match?: string; readonly absent?: boolean }
@@ -137,7 +137,7 @@ interface TypedItem<Type extends string, Spec> {
 
 /** Erases the disk. croft never guesses which: the person declares its serial number. */
 export interface Destroys {
-  /** Serial numbers of the disks that may be emptied, as `croft host devices` shows them. */
+  /** Serial numbers of the disks that may be erased, as `croft host devices` shows them. */
   readonly erase?: readonly string[]
 }
 
@@ -164,7 +164,7 @@ export interface WantedItem {
   readonly reboot: 'allowed' | 'refused'
 }
 
-/** `file:/etc/motd`: the name of an item on its host. */
+/** Returns an item's name on its host: `file:/etc/motd`. */
 export function itemId(item: HostItem): string {
   return `${item.type}:${item.name}`
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../lib/is-record.ts'
 import { wordSet } from '../lib/word-list.ts'
 import type { SecretReference } from './secret.ts'
 
-/** An object of the Kubernetes API as it is declared: croft keeps the fields that it has and ignores all others. */
+/** An object of the Kubernetes API as declared: croft manages its fields and ignores all others. */
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string
@@ -49,7 +49,7 @@ export interface ObjectHook {
   readonly run?: string
 }
 
-/** A chart that the person's own Helm installs, among the objects of its add-on. */
+/** A chart that the local Helm installs, among the objects of its add-on. */
 export const RELEASE = { apiVersion: 'helm.sh/v1', kind: 'Release' } as const
 
 export function isRelease({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
@@ -65,7 +65,7 @@ export interface Handover {
   readonly by: KubeObject
 }
 
-/** `apps/v1 Deployment`: the list in which objects of a kind are found. */
+/** Returns the list of a kind's objects: `apps/v1 Deployment`. */
 export function objectList({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): string {
   return `${apiVersion} ${kind}`
 }
@@ -130,7 +130,7 @@ const known: ReadonlyMap<string, KubeKind> = new Map(
   ),
 )
 
-/** A kind that every cluster serves; undefined for one that it has to learn. */
+/** Returns a kind that every cluster serves; undefined for others. */
 export function builtInKind({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): KubeKind | undefined {
   return known.get(`${apiVersion} ${kind}`)
 }

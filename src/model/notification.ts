@@ -9,7 +9,7 @@ export interface NotificationSpec {
   readonly to: Receiver
 }
 
-/** Every class of what can be wrong. */
+/** All classes of trouble. */
 export const TROUBLE_SORTS = [
   'source',
   'manifest',

@@ -16,10 +16,10 @@ export interface ObservedCluster {
   /** The declared endpoint, if it repeatedly answers later than a server's own address, and by how much. */
   readonly slowEndpoint?: { readonly endpoint: string; readonly ms: number }
   readonly identity?: ClusterIdentity
-  /** Every node that is declared, or has a Node object, or is on a machine with our mark. */
+  /** Every node that is declared, has a Node object, or is a machine with our mark. */
   readonly nodes: readonly ObservedNode[]
   readonly members: readonly EtcdMember[] | 'unknown'
-  /** Nodes whose etcd belongs to another cluster than the recorded one, each with what shows it. */
+  /** Nodes whose etcd belongs to another cluster than the recorded one, with the proof. */
   readonly strangers?: readonly { readonly node: string; readonly why: string }[]
   /** Whether etcd's membership changed since the first server formed it. Decides about the etcd 3.5.26 hop. */
   readonly membershipChanged: YesNoUnknown
@@ -66,7 +66,7 @@ export interface ObservedNode {
   readonly unclaimed?: true
   /** croft started to replace this node because it was dead; from the journal. */
   readonly remediation?: Remediation
-  /** Steps that were done on it since it was last in, oldest first. A restart of croft forgets them. */
+  /** Steps on it since it was last a member, oldest first. Lost at a restart of croft. */
   readonly tried?: readonly ClusterVerb[]
   /** How often it was started to join with unchanged facts, how long ago the last time, and K3s's last error. */
   readonly joins?: { readonly count: number; readonly ageMs: number; readonly failure?: string }
@@ -84,7 +84,7 @@ export interface ObservedMachine {
   /** `no` only if certain: a survey that suddenly lacks things gives `unknown`. */
   readonly exists: YesNoUnknown
   readonly power: 'on' | 'off' | 'unknown'
-  /** Carries our mark: croft made it and may destroy it. */
+  /** It has our mark: croft created it and may destroy it. */
   readonly ours: boolean
   readonly createdMs?: number
   /** Its uptime, if its hypervisor reports it. */
@@ -99,7 +99,7 @@ export interface ObservedMachine {
    * report the creation. Absent if croft did not create it.
    */
   readonly firstSeenMs?: number
-  /** Being made, moved or destroyed right now. */
+  /** A creation, move or deletion is in progress. */
   readonly busy?: string
   /** Git no longer declares it, but a guard keeps it: then its node stays too. */
   readonly mayNotGo?: KeptMachine
@@ -111,7 +111,7 @@ export interface KeptMachine {
   readonly guard: string
   readonly reason: string
   readonly allow: string
-  /** The list that a person's consent covers. Absent: the guard asks for a change in Git. */
+  /** The list that a person's consent covers. Absent: the guard needs a change in Git. */
   readonly shows?: readonly string[]
 }
 
@@ -146,11 +146,11 @@ export interface KubeNode {
   readonly drainBlockedBy?: string
   readonly podCidrs: readonly string[]
   readonly internalIps: readonly string[]
-  /** `etcd.k3s.cattle.io/removed-node-name` is set: deleting this Node would leave its etcd member behind. */
+  /** `etcd.k3s.cattle.io/removed-node-name` is set: deleting this Node would not remove its etcd member. */
   readonly removedNameMark?: boolean
-  /** Flags it was last started with, read from `k3s.io/node-args`. */
+  /** Flags of its last start, read from `k3s.io/node-args`. */
   readonly args?: Readonly<Record<string, readonly string[]>>
-  /** Hash of the declared configuration that it was last started with; from our annotation. */
+  /** Hash of the declared configuration at its last start; from our annotation. */
   readonly configHash?: string
   /** Labels and taints, and which of them croft set. */
   readonly labels?: NodeLabels
@@ -169,7 +169,7 @@ export interface NodeLabels extends LabelSet {
   readonly started: LabelSet
 }
 
-/** Our mark on a Node that is under work: the lock that keeps a second node from being touched. */
+/** Our mark on a Node under work: a lock that prevents work on a second node. */
 export interface NodeWork {
   readonly purpose: WorkPurpose
   /** The version or configuration of the work. */
@@ -191,21 +191,21 @@ export interface LocalK3s {
   readonly version?: string
   /** The release of a verified program beside the running one. */
   readonly fetched?: string
-  /** The release that could last not be fetched there, and why. */
+  /** The last release whose download failed there, and why. */
   readonly notFetched?: { readonly version: string; readonly why: string; readonly ageMs: number }
-  /** CA hash of the cluster whose data is on the disk; `none` when it is clean, `other` when it cannot be read. */
+  /** CA hash of the data's cluster; `none` if clean, `other` if unreadable. */
   readonly data: string
   /** Why that nothing lies in its data directory proves nothing; `data` is `other` then. */
   readonly away?: string
   /** Its config.yaml is croft's, so croft started the joining K3s. */
   readonly configured?: boolean
-  /** Hash of the declaration that its config.yaml was written from. */
+  /** Hash of the declaration that produced its config.yaml. */
   readonly configHash?: string
   /** Its config.yaml has `cluster-init`. Absent: unknown. */
   readonly begins?: boolean
-  /** Directories without the room that croft, K3s and etcd need to write. */
+  /** Directories with too little space for croft, K3s and etcd. */
   readonly full?: readonly FullDisk[]
-  /** Certificates on the disk that do not belong to one CA: joining would fail in the middle, or worse. */
+  /** Certificates of more than one CA on the disk: a join would fail halfway, or worse. */
   readonly mixedCa?: boolean
   /** When the first of its certificates expires. K3s renews them only at its start. */
   readonly certificatesEndMs?: number
@@ -226,7 +226,7 @@ export interface LocalK3s {
   readonly etcd?: {
     readonly self?: string
     readonly voters: readonly { readonly id: string; readonly node: string }[]
-    /** Size of its database, and how long it took to answer. */
+    /** Size of its database, and its response time. */
     readonly bytes?: number
     readonly answerMs?: number
   }
@@ -239,9 +239,9 @@ export interface FullDisk {
 
 export interface EtcdMember {
   readonly id: string
-  /** `s3-4a13e2cb`; empty for a member that was added and never started. */
+  /** `s3-4a13e2cb`; empty for a new member that never started. */
   readonly name: string
-  /** The node it belongs to: the name without its suffix. */
+  /** Its node: the name without its suffix. */
   readonly node: string
   readonly learner: boolean
   /** Connected and answering. Unknown counts as down. */
@@ -259,7 +259,7 @@ export interface ClusterSnapshot {
   /** The sealed token is stored with it. Without it the snapshot cannot be used. */
   readonly tokenKept: YesNoUnknown
   readonly bytes?: number
-  /** `file:///var/lib/…` or `s3://…`, as K3s notes it. */
+  /** `file:///var/lib/…` or `s3://…`, as K3s lists it. */
   readonly location?: string
   /** The server that took it, if the file is on its disk. */
   readonly node?: string
@@ -286,7 +286,7 @@ export interface ClusterRequests {
   /** Stops everything: a power-off, a restore, or a person's order. */
   readonly hold?: RequestedHold
   readonly rolloutPaused: boolean
-  /** The rollout that was aborted, as `rolloutId` names it; another declaration or a resume lifts it. */
+  /** The aborted rollout's `rolloutId`; another declaration or a resume lifts it. */
   readonly rolloutAborted?: string
   /** When a person last ordered to continue after a failure. */
   readonly resumedMs?: number
@@ -336,7 +336,7 @@ export interface RequestedHold {
   readonly operation?: OperationAt
 }
 
-/** A step of an operation, and when it began. */
+/** A step of an operation, and its start. */
 export interface OperationStepAt extends Pick<Step<'operation'>, 'verb' | 'node' | 'until' | 'summary'> {
   readonly sinceMs: number
 }
@@ -375,7 +375,7 @@ export interface ClusterDecision {
   readonly warnings: readonly string[]
   /** One sentence about the failures that the declared servers survive. */
   readonly faultTolerance: string
-  /** Releases that every node will have run, in order, until the pin is reached. Empty when it is. */
+  /** Releases that every node will run in order, up to the declared one. Empty once reached. */
   readonly hops: readonly string[]
   readonly nodes: readonly { readonly name: string; readonly phase: NodePhase; readonly message: string }[]
 }
@@ -390,7 +390,7 @@ export type ClusterPhase =
   | 'Degraded'
   | 'Blocked'
   | 'QuorumLost'
-  /** Off on request, and therefore well. */
+  /** Off as ordered, so healthy. */
   | 'Off'
 
 export type NodePhase =
@@ -413,7 +413,7 @@ export type NodePhase =
   | 'Flapping'
   | 'Unknown'
 
-/** Target of a step that puts the program that runs back on the disk. */
+/** Target of a step that restores the running program on the disk. */
 export const PUT_BACK = 'put-back'
 
 /** Target of a step that downloads and verifies a program beside the running one. */
@@ -463,7 +463,7 @@ export interface ClusterPlan extends ClusterInput {
 export interface ClusterOperation {
   readonly name: string
   readonly steps: readonly Step<'operation'>[]
-  /** Found before anything was touched: then nothing is. */
+  /** Checked before any effect: with any of them nothing happens. */
   readonly refusals: readonly { readonly reason: string; readonly allow: string }[]
   readonly warnings: readonly string[]
   /** It destroys live data, so a yes is not enough: a person names the cluster. */

@@ -29,7 +29,7 @@ export interface ObservedPower {
   readonly holds: readonly ObservedPowerHold[]
   /** Each UPS that feeds a host, by name. Unknown: it has never answered. */
   readonly ups: Readonly<Record<string, UpsReading | 'unknown'>>
-  /** Hooks that ran for the state that is wanted now, by name. */
+  /** Hooks that ran for the wanted state, by name. */
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
   /** Answers of HealthChecks that must pass on the way up, by name. */
   readonly checks: Readonly<Record<string, CheckOutput>>
@@ -55,7 +55,7 @@ export interface ClusterPower {
   readonly workloads: readonly PowerWorkload[] | 'unknown'
   readonly attachments: readonly { readonly name: string; readonly node: string }[] | 'unknown'
   readonly nodes: readonly PowerNode[]
-  /** Pods that wait for a node that sleeps: by node, which pods only it could run. */
+  /** Pods that only a sleeping node could run, by node. */
   readonly wanting: Readonly<Record<string, readonly string[]>>
   /** Whether the cluster's DNS is up, and what it lacks. */
   readonly dns: { readonly up: YesNoUnknown; readonly message: string }
@@ -66,9 +66,9 @@ export interface PowerNode {
   readonly name: string
   readonly role: 'server' | 'agent'
   readonly onDemand: boolean
-  /** Its machine, where a hypervisor has one. */
+  /** Its machine, if it has a hypervisor. */
   readonly machine?: ResourceKey
-  /** The box that it is on, or that carries its machine; only where the Power names it. */
+  /** Its box, or its machine's; only if the Power names it. */
   readonly host?: string
   /** Of the machine, or of the box if there is none. */
   readonly power: OnOffUnknown
@@ -114,7 +114,7 @@ export interface ObservedPowerHost {
 export interface HostGuests {
   /** This Power switches them. */
   readonly mine: readonly string[]
-  /** Declared, and switched by another Power or by none. */
+  /** Declared, but switched by another Power or none. */
   readonly others: readonly string[]
   /** No manifest declares them. */
   readonly undeclared: readonly string[]
@@ -127,14 +127,14 @@ export interface ObservedPowerHold {
   readonly sinceMs?: number
   /** How long it has been idle. */
   readonly idleMs?: number
-  /** Its age by the clock of those that it runs on: ours may be wrong. */
+  /** Its age by its own system's clock, since croft's may be wrong. */
   readonly ageMs?: number
 }
 
 export interface UpsReading {
   readonly onBattery: boolean
   readonly charge: number
-  /** The battery is about to be empty, or a power-off of the UPS has been ordered. */
+  /** The battery is nearly empty, or the UPS's power-off was ordered. */
   readonly low: boolean
   readonly watts?: number
   /** Silent since then: this is its last answer. */
@@ -192,7 +192,7 @@ export interface TierRow {
   readonly state: 'done' | 'doing' | 'todo'
   /** Its progress: `3 of 5`. */
   readonly progress: string
-  /** The evidence that is awaited before the next one begins. */
+  /** The evidence that the next one waits for. */
   readonly awaits: string
 }
 

@@ -24,7 +24,7 @@ export function* healthOf(view: EstateView): Generator<HealthSubject> {
   }
 }
 
-/** The few that people ask about after weeks: clusters, hosts and checks. */
+/** Yields the subjects with a long history: clusters, hosts and checks. */
 export function* healthOfServices(view: EstateView): Generator<HealthSubject> {
   const off = offByRequest(view)
   for (const { name, decision, operation, observed } of view.clusters) {

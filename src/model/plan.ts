@@ -33,7 +33,7 @@ export type Doing =
       readonly externalId: string
       readonly host: string
       readonly steps: readonly Step[]
-      /** Why it may go. Without one a guard blocks it. */
+      /** Why it may be deleted. Without a proof a guard blocks it. */
       readonly proof?: Proof
     }
 
@@ -100,9 +100,9 @@ export interface Disruption {
   readonly drains: number
   /** Votes of a cluster that are away simultaneously. */
   readonly votesAway: number
-  /** Expected, all together. */
+  /** The expected total. */
   readonly minutesAway: number
-  /** Expected until it is done, waits between nodes included. */
+  /** The expected time until it is done, with the waits between nodes. */
   readonly minutes: number
   /** Machines or nodes that lose their data. */
   readonly lost: readonly string[]
@@ -123,7 +123,7 @@ export interface PlanEntry {
   readonly uid: string
   readonly connection: string
   readonly type: Desired['type']
-  /** Hash of everything that is declared of it; absent where nothing declares it. */
+  /** Hash of its declaration; absent without one. */
   readonly generation?: string
   readonly action: Action
   /** The thing's id, if it exists or its id is already chosen. */
@@ -159,7 +159,7 @@ export interface ChartPreview {
   readonly relabelled: number
   /** Objects with fields that differ in every rendering; those fields are not compared. */
   readonly unsteady: readonly string[]
-  /** Why nothing of it can be shown. */
+  /** Why no part of it can be shown. */
   readonly notRendered?: { readonly why: 'no-helm' | 'new-place' | 'held' | 'failed'; readonly message: string }
 }
 
@@ -171,7 +171,7 @@ export interface ChartObjectPreview {
   readonly changes: readonly Change[]
 }
 
-/** Something about a whole connection that stops or slows everything on it. */
+/** A note about a whole connection that blocks or slows everything on it. */
 export interface ConnectionNote {
   readonly connection: string
   /** The place of the declaration, if a person can correct the problem there. */
@@ -189,7 +189,7 @@ export interface Births {
   readonly is?: string
 }
 
-/** All actions in the order they may be started, with reasons. Data: printed, compared, run, rehearsed. */
+/** All actions in a valid order, with reasons. Data: printed, compared, run, rehearsed. */
 export interface Plan {
   readonly entries: readonly PlanEntry[]
   readonly notes: readonly ConnectionNote[]

@@ -1,7 +1,7 @@
 import type { Origin, Policy, ResourceKey } from './declaration.ts'
 import type { SecretReference, SshTarget } from './secret.ts'
 
-/** A cluster or a site that can be switched off and on, as Git declares it. */
+/** A declared cluster or site that can be switched off and on. */
 export interface PowerDeclaration {
   readonly key: ResourceKey
   readonly name: string
@@ -47,7 +47,7 @@ export interface PowerHost {
   readonly ssh?: SshTarget
   readonly wake?: { readonly mac: string; readonly broadcast: string; readonly port: number }
   readonly bmc?: BmcTarget
-  /** The UPS that feeds it, where the Power watches one. */
+  /** The UPS that feeds it, if the Power watches one. */
   readonly fedBy?: string
   /** The UPSs whose NUT server runs here: without it their state is unknown. */
   readonly tells: readonly string[]
@@ -67,7 +67,7 @@ export interface BmcTarget {
   readonly system?: string
 }
 
-/** Workloads that are in a tier by what they are called or labelled. */
+/** Assigns workloads to a tier by name or label. */
 export interface TierRule {
   readonly tier: WorkloadTier
   readonly namespaces: readonly string[]
@@ -103,7 +103,7 @@ export interface PowerHook {
   /** Before the shutdown of this tier, or after its start. */
   readonly tier: Tier
   readonly when: 'off' | 'on'
-  /** Name of a Host, and how it is reached. */
+  /** The Host's name, and the way to it. */
   readonly on: string
   readonly target?: SshTarget
   readonly run: readonly string[]
@@ -137,11 +137,11 @@ export interface PowerSchedule {
 }
 
 export interface UpsSpec {
-  /** `rack@192.168.4.2:3493`. It feeds every host that names no other. */
+  /** `rack@192.168.4.2:3493`. It feeds every host without another one. */
   readonly name: string
   /** On battery, at or below this percentage, hosts of this and all previous levels go off. */
   readonly levels: readonly { readonly below: number; readonly level: number }[]
-  /** Below so many percent no host is woken, although the mains are back. */
+  /** Below this percentage no host is woken, even after the mains have returned. */
   readonly wakeAbove: number
 }
 
@@ -193,7 +193,7 @@ export interface PowerWorkload {
   readonly namespace: string
   readonly name: string
   readonly tier: WorkloadTier
-  /** Wanted now; of a CronJob or a database 0 when it is suspended. */
+  /** The wanted number; for a suspended CronJob or database 0. */
   readonly replicas: number
   /** Existing pods, regardless of the wanted number. */
   readonly pods: number

@@ -3,7 +3,7 @@ import type { Desired } from './resource.ts'
 import type { Coordinated, Step } from './step.ts'
 import type { SystemId } from './system-id.ts'
 
-/** A standing answer about a resource. `sinceMs` moves only when `status` does, so that it never flaps. */
+/** A lasting statement about a resource. `sinceMs` changes only with `status`, so that it never flaps. */
 export interface Condition {
   /** BackedUp: for a cluster with a backup policy, whether a restorable backup exists. */
   readonly type: 'Synced' | 'Ready' | 'Stalled' | 'BackedUp'
@@ -37,7 +37,7 @@ export interface FailureRun {
   readonly transient?: true
 }
 
-/** The last effect that succeeded. Seen again at once for the same generation, it did not stay: no hot loop. */
+/** The last successful effect. If the same generation needs it again at once, it did not last: prevents hot loops. */
 export interface LastEffect {
   readonly signature: string
   readonly verb: string
@@ -117,7 +117,7 @@ interface Begun {
   readonly epoch: number
   readonly key: ResourceKey
   readonly atMs: number
-  /** intended: the call may or may not have been made. started: the system answered with a task. */
+  /** intended: the call may have been made. started: the system answered with a task. */
   readonly state: 'intended' | 'started'
   readonly taskId?: string
 }
@@ -135,7 +135,7 @@ export interface ThingIntention extends Begun {
   readonly generation: string
 }
 
-/** Something that happened, with its cause. Written only on change. */
+/** An event with its cause. Written only on change. */
 export interface CroftEvent {
   readonly seq: number
   readonly atMs: number
@@ -155,11 +155,11 @@ export interface EventCause {
   readonly plan?: string
   /** The call as it was made, without its parameters: `PUT /nodes/fun-bedbug/qemu/105/config`. */
   readonly call?: string
-  /** Why something may be destroyed: who declared it before, the commit that removed it, or who approved. */
+  /** Why a destruction was permitted: the former declaration, the commit that removed it, or an approval. */
   readonly proof?: string
   /** The world changed and Git did not: the action corrects that. */
   readonly drift?: true
-  /** A person's wish: `page:anna`. */
+  /** A person's order: `page:anna`. */
   readonly actor?: string
 }
 

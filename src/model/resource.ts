@@ -27,11 +27,11 @@ export interface Resource {
   readonly name: string
   readonly driver: string
   readonly connection: string
-  /** The estate it belongs to, by name and uid; written into the mark, so that it is seen whose it is. */
+  /** The estate of the resource, by name and uid; written into the mark to show the owner. */
   readonly estate?: string
   /** Who declares it: the uid of the estate, or the address of its source. */
   readonly declaredBy?: string
-  /** The instance that it was made from, and the definition of that. */
+  /** The instance that it expands from, and that one's definition. */
   readonly composedBy?: Composed
   readonly desired: Desired
   /** What must be Ready first. The order depends on this, never on the position in a file. */
@@ -104,7 +104,7 @@ export interface Change {
   readonly to: unknown
   /** live: takes effect at once. restart: takes effect after a restart. replace: only a new thing can have it. */
   readonly effect: 'live' | 'restart' | 'replace'
-  /** Secret values are shown as changed, never what they are. */
+  /** A secret value is shown only as changed. */
   readonly secret?: boolean
   /** The API does not show it, so nothing was compared: it is sent again because its reference has changed. */
   readonly resent?: true
@@ -123,11 +123,11 @@ export interface Mark {
   readonly deletion?: 'Delete' | 'Orphan'
   /** It was declared protected: this survives the loss of a database. */
   readonly protect?: true
-  /** The cluster that it is a server of, unless that gives its servers up. */
+  /** The cluster that it serves, unless that releases its servers. */
   readonly serverOf?: ResourceKey
   /** Slots of the configuration that croft filled: it empties only these. */
   readonly devices?: readonly string[]
-  /** The first twelve digits of the hash of the document that the guest has read; `none` for one that has read none. */
+  /** First twelve digits of the hash of the document that the guest has read; `none` if it has read none. */
   readonly seed?: string
   /** A document on its way to the guest, and the storage of its image. */
   readonly seeding?: { readonly hash: string; readonly storage: string }
@@ -191,9 +191,9 @@ export type CloudInitResult =
   { readonly state: 'none' | 'running' | 'done' } | { readonly state: 'error'; readonly message: string }
 
 export interface ObservedDetails {
-  /** The system's own version of the configuration, sent back with a write as compare-and-set. */
+  /** The system's version of the configuration, sent back with a write as compare-and-set. */
   readonly digest?: string
-  /** Flat configuration as the system answers it. */
+  /** Flat configuration as in the system's answer. */
   readonly config: Readonly<Record<string, unknown>>
   /** Keys whose value in `config` waits for a restart. */
   readonly pending?: readonly string[]
@@ -210,7 +210,7 @@ export interface ObservedDetails {
   readonly addresses?: readonly string[]
   /** The result of its first boot as cloud-init reports it. Absent: not read, or not available. */
   readonly cloudInit?: CloudInitResult
-  /** Images made for this guest, on the storage that its mark names. Absent: its mark names none. */
+  /** Images for this guest, on the mark's storage. Absent: the mark names none. */
   readonly seedImages?: readonly { readonly id: string; readonly bytes: number }[]
   /** Facts for the record, as observed: so it is correct again after a crash or the loss of the store. */
   readonly facts?: Readonly<Record<string, string>>
@@ -221,7 +221,7 @@ export interface ObservedDetails {
   readonly atMs: number
 }
 
-/** A piece of work that the outside system is doing or has done. */
+/** A running or ended task of the outside system. */
 export interface RemoteTask {
   readonly id: string
   readonly host: string
@@ -282,7 +282,7 @@ export interface Survey {
 /** A host's average load over a span of time. */
 export interface LoadSample {
   readonly atMs: number
-  /** 0 to 1. */
+  /** Load from 0 to 1. */
   readonly load: number
 }
 
@@ -316,7 +316,7 @@ export function isBeingMade({ lock }: ObservedResource): boolean {
 export function isUnattended(seen: ObservedResource, { hosts, tasks }: Survey): boolean {
   if (!isBeingMade(seen) || seen.mark !== undefined) return false
   if (!hosts.some(({ name, online }) => name === seen.host && online)) return false
-  // The task of a clone is named after its source.
+  // A clone's task is named after its source.
   return !tasks.some(
     ({ state, subject, verb }) =>
       state === 'running' && (subject === seen.externalId || (seen.lock === 'clone' && verb.endsWith('clone'))),

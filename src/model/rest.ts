@@ -17,7 +17,7 @@ export interface SettingSpec {
   readonly scope?: Readonly<Record<string, string>>
   /** By the definition's names. An absent field is not declared and not compared. */
   readonly fields: Readonly<Record<string, SettingValue>>
-  /** Other values of a field that are just as right when they are found. */
+  /** Other accepted values of a field. */
   readonly accepts?: Readonly<Record<string, readonly SettingValue[]>>
 }
 
@@ -54,7 +54,7 @@ export interface Field {
   readonly type: FieldType
   /** One line for the documentation. */
   readonly about: string
-  /** The API's name, where it is not the field's own. */
+  /** The API's name, if it differs from the field's. */
   readonly api?: string
   readonly choices?: readonly string[]
   readonly min?: number
@@ -79,7 +79,7 @@ export interface Field {
 export interface RestWrite {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  /** The parameter that carries the id. */
+  /** The parameter for the id. */
   readonly id?: string
   readonly with?: Readonly<Record<string, string>>
   /** Parameters copied from the live object: they must be sent even if unchanged. */
@@ -114,7 +114,7 @@ export interface Definition {
   readonly noun: string
   readonly about: string
   readonly list: ListReading
-  /** The names in a row that make up its id. */
+  /** The fields of a row that form its id. */
   readonly key: readonly string[]
   /** The rows of the list that have this type. */
   readonly only?: Readonly<Record<string, string>>
@@ -132,7 +132,7 @@ export interface Definition {
   /** How to unset a field: by `delete=name`, or by sending it empty. */
   readonly unset: 'delete' | 'empty'
   readonly fields: Readonly<Record<string, Field>>
-  /** Changes wait until this is called. */
+  /** Changes are pending until this call. */
   readonly apply?: { readonly path: string; readonly noun: string }
   /** Only root@pam may write it, no token: a person runs this command instead. */
   readonly rootOnly?: string

@@ -21,7 +21,7 @@ export interface Obstacle {
 export interface Rules {
   /** Reports whether the driver supports this type. The plan refuses others, and calls no further rule. */
   keeps(resource: Resource): boolean
-  /** The id the declaration itself fixes, if any. */
+  /** The id that the declaration sets, if any. */
   declaredId(resource: Resource): string | undefined
   /**
    * Returns the driver's list for things of this type. Undefined for guests: the survey shows them, they carry our
@@ -50,7 +50,7 @@ export interface Rules {
   diff(resource: Resource, observed: ObservedResource, known?: Readonly<Record<string, string>>): readonly Change[]
   /** Returns all calls for the creation, in order: create, grow, start. The survey tells which storages are shared. */
   createSteps(resource: Resource, externalId: string, survey?: Survey): readonly Step[]
-  /** All calls that make these changes true, in order. The first is always possible now. A change of `path: 'power'` starts or stops. */
+  /** Returns all calls for these changes, in order; the first is possible now. The path `power` starts or stops. */
   updateSteps(
     resource: Resource,
     observed: ObservedResource,
@@ -73,7 +73,7 @@ export interface Rules {
   releases?(observed: ObservedResource): { readonly to: string; readonly steps: readonly Step[] } | undefined
   /** Returns the calls that only remove our mark. Undefined, or no such rule: it has none. */
   leaveSteps?(observed: ObservedResource): readonly Step[]
-  /** Calls to remove it, shutting it down first. */
+  /** Returns calls to delete it, after shutting it down. */
   deleteSteps(destruction: Destruction): readonly Step[]
   /** Returns calls that restart a running guest, in order; each starts once the previous one has ended. */
   rebootSteps(observed: ObservedResource): readonly Step[]

@@ -9,7 +9,7 @@ export interface ReferenceText {
   readonly default?: string
 }
 
-/** A name that people gave on a server of secrets. */
+/** A person's name for something on a server of secrets. */
 const serverName: ReferenceText = {
   pattern: /^[\p{L}\p{N}_.@][\p{L}\p{N}_.@ ()-]*$/u,
   maximum: 200,
@@ -75,7 +75,7 @@ export const REFERENCE_FORMS = {
   },
 } as const satisfies Readonly<Record<string, ReferenceText | Readonly<Record<string, ReferenceText>>>>
 
-/** Reads a reference as a person wrote it, or returns why it is none. */
+/** Parses a person's reference, or returns why it is invalid. */
 export function readReference(written: unknown): { readonly reference: SecretReference } | { readonly wrong: string } {
   const names = Object.keys(REFERENCE_FORMS)
   const entries = isMap(written) ? Object.entries(written) : []

@@ -35,7 +35,7 @@ export type SecretReference =
   | ServerReference
   | { readonly env: string }
   | { readonly file: string }
-  /** A value in a file of the repository that sops has encrypted: `{file: secrets/pve.yaml, key: token}`. */
+  /** A value in a sops-encrypted file of the repository: `{file: secrets/pve.yaml, key: token}`. */
   | { readonly sops: { readonly file: string; readonly key: string } }
   /** `source`: only a Secret of that source is valid. */
   | {
@@ -47,15 +47,15 @@ export type SecretReference =
       }
     }
 
-/** A text that must not be seen. `reveal` gives it byte for byte at the point of use, as the content of a file needs it. */
+/** A text that must not be shown. `reveal` returns it byte for byte at the point of use. */
 export class Secret extends Sealed<string> {
-  /** The text without the white space around it: a token or a password is often kept in a file with a line end. */
+  /** Returns the text without surrounding white space: token and password files often end with a newline. */
   word(): string {
     return this.reveal().trim()
   }
 }
 
-/** Fields whose content belongs to others. `labels: {env: production}` there is no reference. */
+/** Fields whose content is foreign: `labels: {env: production}` is no reference there. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'annotations',
   'environmentVariables',
@@ -67,8 +67,8 @@ const FOREIGN: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the secrets that a manifest names, before its kind has read it: a grant refuses them with the line that a person
- * wrote. What the kind makes of the manifest is judged again, by type (`secretsOf`).
+ * Returns the secrets that a manifest names, before its kind reads it, so that a grant's refusal can show the written
+ * line. The kind's result is judged again, by type (`secretsOf`).
  */
 export function writtenSecrets(value: unknown): readonly SecretReference[] {
   const found: SecretReference[] = []
@@ -125,6 +125,6 @@ export interface SshTarget {
   readonly jump?: SshTarget
   /** How the user becomes root: `none` if it is root. */
   readonly sudo: 'none' | 'passwordless' | { readonly password: SecretReference }
-  /** croft itself runs on this computer: programs are started here, no connection is made. */
+  /** croft runs on this computer: it starts programs here, without a connection. */
   readonly local?: boolean
 }

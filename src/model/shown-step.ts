@@ -138,7 +138,7 @@ export function versionOf(step: Step): string | undefined {
  * what a newer one wrote, and saved plans are compared by it.
  */
 
-/** A step in that form. `call` may have fewer parameters to be shown than are sent. */
+/** Returns a step in that form. `call` may show fewer parameters than are sent. */
 export function savedStep(step: Step<About>, params?: ShownCall['params']): object {
   if (step.about !== undefined) return savedOfCoordinator(step)
   const shown = shownCall(step)
@@ -180,7 +180,7 @@ interface SavedStep {
   readonly secretParams?: readonly string[]
 }
 
-/** An intention as a store has it, whichever croft wrote it. */
+/** Parses a stored intention of any version of croft. */
 export function readIntention(saved: unknown): Intention {
   const intention = saved as SavedIntention
   return { ...intention, step: readStep(intention.step) } as Intention

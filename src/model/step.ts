@@ -64,7 +64,7 @@ export interface RestCall {
 interface OverRest {
   readonly lane: 'rest'
   readonly call: RestCall
-  /** Names in `call.params` whose values must not be shown; the value there is a reference, resolved when sent. */
+  /** Names in `call.params` whose values must not be shown; each value is a reference, resolved when sent. */
   readonly secretParams?: readonly string[]
 }
 
@@ -75,7 +75,7 @@ interface OverCommands {
   /** Their subject on the host: `package:htop`, `/nodes/pve1/qemu/114/config`. */
   readonly on: string
   readonly commands: readonly (Command | SnippetCommand | ClientCommand)[]
-  /** The version that it was decided on: where it is another by then, nothing is done. */
+  /** The version that it was decided on: with another one nothing is done. */
   readonly digest?: string
 }
 
@@ -235,16 +235,16 @@ export type WithLoss<V extends string> =
 type OnCluster = WithLoss<ClusterVerb> & OfCluster
 
 interface OfCluster extends Expecting {
-  /** Id of the etcd member that is removed. */
+  /** Id of the etcd member to remove. */
   readonly member?: string
-  /** Release that is installed by a join or an upgrade. */
+  /** The release that a join or an upgrade installs. */
   readonly version?: string
   /** For cordon: the content of the mark. */
   readonly purpose?: WorkPurpose
   readonly target?: string
-  /** For drain: delete what refuses to be evicted. */
+  /** For drain: delete pods that refuse the eviction. */
   readonly force?: boolean
-  /** For uncordon: note that the drain for this target was given up. */
+  /** For uncordon: note that the drain for this target was abandoned. */
   readonly givenUp?: string
   readonly reason: string
   readonly sinceMs: number
@@ -252,7 +252,7 @@ interface OfCluster extends Expecting {
 }
 
 export type ClusterVerb =
-  /** Make CA and token and write down, with them, who is the first server: before anything is started. */
+  /** Create CA and token, and record them with the first server, before any start. */
   | 'record-first-server'
   /** Record that the first server has answered: from then on croft never forms a new cluster. */
   | 'note-formed'
@@ -272,16 +272,16 @@ export type ClusterVerb =
   | 'prepare-k3s'
   /** Start K3s as the first server of a new cluster. At most once in a cluster's life. */
   | 'init-cluster'
-  /** Start K3s as a server, or as an agent, of the running cluster, with the token read from it at that moment. */
+  /** Start K3s as a server or agent of the running cluster, with its current token. */
   | 'join-server'
   | 'join-agent'
   | 'stop-k3s'
   | 'restart-k3s'
-  /** Write configuration and token as declared and restart with them, without the Node: it has none, or the API is down. */
+  /** Write the declared configuration and token and restart, without the Node: it is missing, or the API is down. */
   | 'rewrite-k3s'
   /** Put our mark on the Node and cordon it, if it is not; one write. */
   | 'cordon'
-  /** Evict what may be evicted now. Repeated until nothing is left to move. */
+  /** Evict the pods that may be evicted now. Repeated until none is left. */
   | 'drain'
   /** Remove our mark and, if croft cordoned it, uncordon it; one write. */
   | 'uncordon'
@@ -293,7 +293,7 @@ export type ClusterVerb =
   | 'clear-removed-mark'
   | 'delete-node'
   | 'delete-node-password'
-  /** Set labels and taints of the Node as declared, and note which are croft's; one write. */
+  /** Set labels and taints of the Node as declared, and note croft's own; one write. */
   | 'label-node'
   /** Write the optional files of a node that runs as declared, and delete the others with K3s's objects; no restart. */
   | 'put-files'
@@ -318,7 +318,7 @@ export type PowerVerb =
   | 'pause'
   /** Restore its replicas and delete the record; one write. */
   | 'restore'
-  /** Cordon, taint and our mark of both; one write. */
+  /** Cordon and taint the Node, and mark both as ours; one write. */
   | 'mark-node'
   | 'unmark-node'
   | 'drain-node'
@@ -352,9 +352,9 @@ export type OperationVerb =
   | 'stop-k3s'
   | 'start-k3s'
   | 'restart-k3s'
-  /** Tokens and config.yaml as they must be from now on. */
+  /** Write tokens and config.yaml as required from now on. */
   | 'write-files'
-  /** The password that opens the snapshot becomes the cluster's own again. */
+  /** Make the snapshot's password the cluster's current one again. */
   | 'take-password'
   | 'restore-snapshot'
   | 'forget-db'
@@ -382,7 +382,7 @@ export type OperationGoal =
   | 'stopped'
   | 'job-done'
   | 'api-answers'
-  /** A voter of etcd, or as an agent a Node, and Ready. */
+  /** Ready, and a voter of etcd if it is a server. */
   | 'node-well'
   | 'nothing'
 

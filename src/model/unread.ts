@@ -6,15 +6,15 @@ export interface UnreadPath {
   readonly path: string
   /** `a symbolic link`. */
   readonly why: string
-  /** Differs when the content differs. */
+  /** Differs if the content differs. */
   readonly mark: string
-  /** Names that its text gives to objects. Absent: the content is elsewhere, so it may declare anything. */
+  /** The names of objects in its text. Absent: the content is elsewhere, so it may declare anything. */
   readonly names?: readonly string[]
   /** The names that a grant allows its source. */
   readonly within?: Pick<Grant, 'source' | 'names'>
 }
 
-/** Returns the path of a text that is here and is not read as manifests. */
+/** Returns a readable path that is not parsed as manifests. */
 export function setAside(path: string, why: string, text: string): UnreadPath {
   const names = new Set([...text.matchAll(/\bname["']?[ \t]*:[ \t]*["']?([\w.-]+)/g)].map(([, name = '']) => name))
   return { path, why, mark: hash('sha256', text).slice(0, 16), names: [...names] }

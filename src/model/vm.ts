@@ -21,7 +21,7 @@ export interface GuestBasics {
   readonly osType?: string
 }
 
-/** A guest must move here: why, and what blocks it. */
+/** Why a guest must move here, and what blocks the move. */
 export interface MoveHere {
   readonly why: string
   /** A person requested it once; the declaration stays, and croft then follows the guest. */
@@ -29,7 +29,7 @@ export interface MoveHere {
   readonly blocked?: { readonly message: string; readonly allow: string }
 }
 
-/** A value as YAML and JSON both know it. */
+/** A value common to YAML and JSON. */
 export type Tree = null | boolean | number | string | readonly Tree[] | TreeMap
 export interface TreeMap {
   readonly [key: string]: Tree
@@ -41,7 +41,7 @@ export interface TreeMap {
  */
 export interface SeedDocument {
   readonly userData: TreeMap
-  /** Holds `instance-id`: while it stays the same, cloud-init does not run again. */
+  /** Contains `instance-id`: while it is unchanged, cloud-init does not run again. */
   readonly metaData: TreeMap
   readonly networkConfig?: TreeMap
 }
@@ -55,9 +55,9 @@ export interface VmSeed {
   readonly onChange: 'ignore' | 'rerun' | 'replace'
   /** The drive for the image. */
   readonly slot: string
-  /** Storage that holds the image until it was read; one of the host's own is chosen when none is declared. */
+  /** Storage of the image until it was read; by default one of the host's. */
   readonly storage?: string
-  /** Storages that may be chosen where none is declared, as a grant lists them. Absent: any of the host. */
+  /** Storages for the choice if none is declared, as a grant lists them. Absent: any of the host's. */
   readonly storages?: readonly string[]
   /** Without an agent the time of the read is unknown: the image is removed after this time. */
   readonly removeAfterSeconds: number
@@ -123,17 +123,17 @@ export interface VmCpu {
   readonly limit?: number
   readonly numa?: boolean
   readonly hotplugged?: number
-  /** Processors of the host that it may run on: `0-3,8`. */
+  /** Host processors that it may use: `0-3,8`. */
   readonly affinity?: string
   readonly architecture?: string
 }
 
 export interface VmMemory {
   readonly dedicatedMb?: number
-  /** The least the balloon may shrink to; 0 switches ballooning off. */
+  /** The minimum size of the balloon; 0 disables ballooning. */
   readonly floatingMb?: number
   readonly shared?: number
-  /** Weight when several guests want the memory that ballooning sets free. */
+  /** Weight of this guest when several claim memory freed by ballooning. */
   readonly shares?: number
   readonly hugepages?: '2' | '1024' | 'any'
   readonly keepHugepages?: boolean
@@ -143,7 +143,7 @@ export interface VmClone {
   readonly vmid: number
   /** The source's host, if it is another one. */
   readonly host?: string
-  /** All disks are copied; otherwise only what differs from the source is stored. */
+  /** Copies all disks; otherwise only the differences from the source are stored. */
   readonly full: boolean
   readonly storage?: string
 }
@@ -237,7 +237,7 @@ export interface VmDisk {
   readonly slot: string
   readonly storage: string
   readonly sizeGb?: number
-  /** Volume that the disk is made from at creation, e.g. `local:import/noble.qcow2`. */
+  /** Source volume at creation, e.g. `local:import/noble.qcow2`. */
   readonly importFrom?: string
   /** Uses the image as its backing file and stores only the differences, instead of a copy. */
   readonly backing?: boolean
@@ -254,7 +254,7 @@ export interface VmDisk {
   readonly speed?: VmDiskSpeed
 }
 
-/** Limits in MB and in operations per second. Each has the usual limit and the limit of a burst. */
+/** Limits in MB and in operations per second, each for normal use and for bursts. */
 export interface VmDiskSpeed {
   readonly read?: number
   readonly readBurst?: number
@@ -284,7 +284,7 @@ export interface VmNic {
 
 export interface VmCloudInit {
   readonly storage: string
-  /** Drive that carries the cloud-init data, `ide2` unless declared. */
+  /** The cloud-init drive, by default `ide2`. */
   readonly slot: string
   readonly format?: 'raw' | 'qcow2' | 'vmdk'
   readonly type?: 'nocloud' | 'configdrive2' | 'opennebula'

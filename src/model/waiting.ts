@@ -20,7 +20,7 @@ export interface WantedRead {
   readonly object: ForeignObject
   readonly instance: ResourceKey
   readonly origin: Origin
-  /** Absent: the source of the instance may do everything. */
+  /** Absent: the instance's source is not limited. */
   readonly grant?: Grant
 }
 
@@ -28,7 +28,7 @@ export interface WantedRead {
 export interface WaitingFor {
   /** The waiting key. Absent: its name is not known yet either. */
   readonly key?: ResourceKey
-  /** The instance that it is made for: `K3sNode/agent-1`. */
+  /** Its instance: `K3sNode/agent-1`. */
   readonly instance: ResourceKey
   /** The field for the value. */
   readonly field: string

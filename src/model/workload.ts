@@ -2,9 +2,9 @@ import type { ResourceKey } from './declaration.ts'
 
 /** One object of a cluster below an add-on: declared, or created by controllers. */
 export interface WorkloadNode {
-  /** Its uid, or for something declared that is not there the id that it would have. */
+  /** Its uid, or for a missing declared object its expected id. */
   readonly id: string
-  /** The object that owns it. Absent: the add-on declares it itself. */
+  /** Its owner. Absent: the add-on declares it itself. */
   readonly parent?: string
   /** For a declared object: its resource. */
   readonly key?: ResourceKey
@@ -43,7 +43,7 @@ export interface WorkloadEvent {
 
 export interface WorkloadTree {
   readonly nodes: readonly WorkloadNode[]
-  /** Why something may be missing: a list that was refused, more objects than are shown. */
+  /** Why something may be missing: a refused list, or more objects than are shown. */
   readonly notes: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export interface LogQuestion {
   readonly namespace: string
   readonly pod: string
   readonly container: string
-  /** Lines from the end. */
+  /** The number of last lines. */
   readonly tail: number
   /** Of the previous container. */
   readonly previous: boolean

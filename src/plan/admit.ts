@@ -5,7 +5,7 @@ import type { ThingIntention } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
 import { capacity, creationQueue, type Windows, windowName } from './windows.ts'
 
-/** An effect that may begin now. */
+/** An effect that may start now. */
 export interface Admitted {
   readonly entry: PlanEntry
   readonly doing: Doing

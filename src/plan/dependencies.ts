@@ -22,7 +22,7 @@ export interface DependencyProblem {
   readonly problem: FieldProblem
 }
 
-/** Names that nothing has, and circles. Who is in one is not followed: a dependency cycle. */
+/** Returns problems for unknown names and cycles. A dependency in a cycle is ignored. */
 export function dependencyProblems(
   resources: readonly Pick<Resource, 'key' | 'needs'>[],
   among: Dependable,
@@ -45,7 +45,7 @@ export function dependencyProblems(
   )
 }
 
-/** The resources with everything that their declarations depend on among their needs. */
+/** Adds the declared dependencies to the resources' needs. */
 export function withDependencies(
   resources: readonly Resource[],
   afterOf: ReadonlyMap<ResourceKey, readonly ResourceKey[]>,

@@ -88,17 +88,17 @@ function isOtherAddress({ path, from, to }: Change): boolean {
   return isAddress && isIP(bare(from)) !== 0 && bare(from) !== bare(to)
 }
 
-/** `192.168.4.9` of `192.168.4.9/24` and of `ip=192.168.4.9/24,gw=192.168.4.1`. */
+/** Returns `192.168.4.9` of `192.168.4.9/24` and of `ip=192.168.4.9/24,gw=192.168.4.1`. */
 function bare(setting: unknown): string {
   return String(setting).replace(/^ip=/, '').split(/[/,]/)[0] ?? ''
 }
 
-/** A shutdown that nothing follows. */
+/** Reports whether the steps end with a shutdown. */
 function staysOff(steps: readonly Step[]): boolean {
   return steps.at(-1)?.verb === 'shutdown' || steps.at(-1)?.verb === 'stop'
 }
 
-/** A shutdown and the start after it are one restart. */
+/** Counts restarts: a shutdown and the following start are one. */
 function restartsIn(steps: readonly Step[]): number {
   const restarting = steps.filter(({ disruption }) => disruption === 'restart')
   const down = restarting.filter(({ verb }) => ['shutdown', 'stop', 'reboot'].includes(verb)).length

@@ -27,7 +27,7 @@ interface NamedThing {
   readonly what: string
   readonly value: string
   readonly list: readonly string[]
-  /** Fields in which a person may have written it. */
+  /** The fields that may contain it. */
   readonly field: RegExp
 }
 
@@ -142,7 +142,7 @@ export function boundCluster<T extends Pick<ClusterDeclaration, 'spec' | 'hosts'
   }
 }
 
-/** Addresses that croft itself would ask for a cluster. What they lead to is judged when it is asked. */
+/** Addresses that croft itself requests for a cluster. Their redirects are judged at the request. */
 function placesOutside(
   { artifacts, proxy }: Pick<ClusterDeclaration, 'artifacts' | 'proxy'>,
   grant: Grant,
@@ -240,7 +240,7 @@ export function boundResource(
   }
 }
 
-/** Boxes that are no machines of croft's are the administrator's: K3s on one of them is root on it. Pure. */
+/** Existing boxes belong to the administrator: K3s on one is root on it. Pure. */
 function boxesOutside({ hosts }: Pick<ClusterDeclaration, 'hosts'>, grant: Grant): readonly FieldProblem[] {
   if (grant.hostAccess && [...hosts.keys()].every((host) => listed(host, grant.hosts))) return []
   return [...hosts.keys()].map((host) =>
@@ -368,7 +368,7 @@ function child(tree: unknown, step: string | number): unknown {
   return tree === null || typeof tree !== 'object' ? undefined : (tree as Readonly<Record<string, unknown>>)[step]
 }
 
-/** The first field of that name, with that value where one is given. */
+/** Returns the first field of that name, with that value if given. */
 function pathTo(tree: unknown, field: RegExp, value?: string): (string | number)[] | undefined {
   if (tree === null || typeof tree !== 'object') return undefined
   const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(tree)

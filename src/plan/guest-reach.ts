@@ -1,7 +1,7 @@
 import type { ContainerSpec } from '../model/container.ts'
 import type { VmSpec } from '../model/vm.ts'
 
-/** Storages that a guest puts something on, or reads a document from. */
+/** Returns the storages that a guest uses. */
 export function storagesOf(guest: VmSpec | ContainerSpec): readonly string[] {
   const found =
     'disks' in guest
@@ -19,7 +19,7 @@ export function storagesOf(guest: VmSpec | ContainerSpec): readonly string[] {
   return [...new Set(found.filter((one) => one !== undefined))]
 }
 
-/** `local` of `local:snippets/x.yaml`. */
+/** Returns `local` of `local:snippets/x.yaml`. */
 function storageIn(volume: string | undefined): string | undefined {
   return volume?.slice(0, Math.max(0, volume.indexOf(':')))
 }

@@ -65,7 +65,7 @@ interface LinkedSource {
 
 export interface LinkTools {
   findKind(apiVersion: string, kind: string): Kind | undefined
-  /** Gives a finding its exact place and excerpt in the source. Without it the object's own position is given. */
+  /** Adds the exact place and excerpt in the source. Absent: the object's own position is used. */
   problemAt?(declaration: Declaration, problem: FieldProblem): Problem
 }
 
@@ -214,7 +214,7 @@ function* linkingWith(read: ReadRevision, tools: LinkTools, had?: KeptChoices): 
     })
   }
   const around = surroundings(parts, clusters)
-  /** The resource, where the grant of its source allows it. */
+  /** Returns the resource if its source's grant permits it. */
   const made = (declaration: Declaration, part: Part, connection: Connection): readonly Resource[] => {
     const resource = resourceOf(declaration, part, connection, placeOf, sourceOf(declaration))
     const grant = read.grantOf?.(declaration)
@@ -439,7 +439,7 @@ function surroundings(
     if (part.desired.type !== 'file') continue
     const { file } = part.desired
     const place = `${file.host}/${volumeId(file)}`
-    // The copy of an image on one host is `Image/noble@cow`.
+    // The copy of an image on one host has the key `Image/noble@cow`.
     volumes.set(place, [...(volumes.get(place) ?? []), part.key.replace(/@.*$/, '')])
   }
   return (grantOf, grant) => ({
@@ -489,9 +489,9 @@ function put(map: Map<string, Declaration[]>, key: string, declaration: Declarat
 }
 
 /**
- * Returns the connection of that name, or the one that a ProviderConfig of that name points to. The only connection there is
- * serves a manifest that names none, or a ProviderConfig that points to none; it never stands in for one that is named and
- * missing: its machines would be made a second time, in another datacentre.
+ * Returns the connection of that name, or the target of a ProviderConfig of that name. A single connection serves a
+ * manifest that names none, or a ProviderConfig without a target; it never replaces a missing one that was named: its
+ * machines would be created again in another datacentre.
  */
 function connectionFor(
   asked: string | undefined,
@@ -533,7 +533,7 @@ interface ExpandedCluster {
   readonly drill?: Part
 }
 
-/** Machines that its nodes are on and that a driver keeps. */
+/** Returns the keys of its nodes' machines. */
 function machineKeys({ spec }: Pick<ClusterDeclaration, 'spec'>): readonly ResourceKey[] {
   return [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
 }
@@ -547,7 +547,7 @@ function drillOf(
   return resource === undefined ? {} : { drill: resource }
 }
 
-/** A cluster belongs to the estate of its machines; one without machines of ours to the first there is. */
+/** A cluster belongs to the estate of its machines; one without machines of ours to the first estate. */
 function clusterOf(
   { cluster }: ExpandedCluster,
   resources: readonly Resource[],
@@ -621,7 +621,7 @@ function asPart({ readyWhen: _, ...policy }: Policy): Policy {
   return policy
 }
 
-/** Wherever it may be, its host is reached over SSH. */
+/** Reports whether all its possible hosts are reachable over SSH. */
 function hasRootLane({ desired, placement }: Part, { hosts = {} }: Connection): boolean {
   const guest = guestIn(desired)
   const alone = guest?.host ?? (desired.type === 'file' ? desired.file.host : undefined)
@@ -676,7 +676,7 @@ function claimedBy({ kind, desired }: Resource) {
   return { list: JSON.stringify([definition, host, scope]), id, field: [] }
 }
 
-/** A few of them: where thousands claim one id, each of thousands of messages would name them all. */
+/** Names only a few: if thousands claim one id, each of thousands of messages would name them all. */
 function othersOf(claimant: Resource, claimants: readonly Resource[]): string {
   const { claimantsNamed } = LIMITS
   const some = claimants.slice(0, claimantsNamed + 1).filter((one) => one !== claimant)

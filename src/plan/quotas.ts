@@ -58,7 +58,7 @@ function uncounted(desired: Desired, quota: Quota): string | undefined {
   return undefined
 }
 
-/** Keeps count of one source while its resources are judged one after another. */
+/** Counts one source's usage while its resources are judged in turn. */
 export function createTally(grant: Pick<Grant, 'source' | 'namespace' | 'names' | 'quota'>) {
   const { source, names, quota } = grant
   let used: Usage = NO_USAGE

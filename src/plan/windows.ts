@@ -48,7 +48,7 @@ function sizeOf(queue: string, connection: Connection, windows: Windows): number
 }
 
 function ceiling(queue: string, { limits }: Connection): number {
-  // A reload of the network and the like: never two at once.
+  // Never two at once, as for a reload of the network.
   if (queue.startsWith('single/')) return 1
   return queue.startsWith('storage/') ? limits.perStorage : limits.perHost
 }
@@ -57,7 +57,7 @@ function firstOf(queue: string): number {
   return queue.startsWith('storage/') ? LIMITS.firstWindow.storage : LIMITS.firstWindow.host
 }
 
-/** Rounds without trouble after which a queue that was crowded before gets room for one more. */
+/** Rounds without trouble before a formerly crowded queue is widened by one. */
 const CAREFUL_ROUNDS = 8
 
 /**

@@ -14,7 +14,7 @@ export type NodesAnswer =
   | {
       readonly api: 'yes'
       readonly nodes: readonly Foreign[]
-      /** The declared endpoint, if it did not answer: people and agents use no other address. */
+      /** The declared endpoint, if it did not answer: people and agents have no other address. */
       readonly silentEndpoint?: string
       /** Set if it answers later than the servers, and by how much. */
       readonly slowEndpoint?: { readonly endpoint: string; readonly ms: number }
@@ -27,7 +27,7 @@ export interface Access {
   nodes(secrets: ClusterSecrets, signal: AbortSignal): Promise<NodesAnswer>
   /** Returns the client of the last working way. */
   client(secrets: ClusterSecrets): KubernetesClient | undefined
-  /** Addresses of servers that no declaration names, learnt from their Nodes. */
+  /** Adds addresses of undeclared servers, from their Nodes. */
   learn(addresses: readonly string[]): void
   close(): Promise<void>
 }
@@ -137,7 +137,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
       const all = endpointsOf(declaration, learnt)
       const first = good !== undefined && all.includes(good) ? good : declared
       const failed: Asked<readonly Foreign[]>[] = []
-      // An endpoint that was silent is asked again beside the server that answered: it is used as soon as it is back.
+      // A silent endpoint is asked again beside the answering server, and used once it is back.
       const [tried, back] = await Promise.all([
         first === declared ? askDeclared(secrets, signal) : ask(first, secrets, signal),
         first === declared ? Promise.resolve(undefined) : declaredSoon(secrets, signal),
@@ -147,7 +147,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
         return { api: 'yes', nodes: back.value }
       }
       if (tried.is === 'answer' && first === declared) {
-        // Late once may be chance. From now on a server that answers sooner is asked beside it.
+        // One delay may be chance. From now on a faster server is asked in parallel.
         const others = lateMs === undefined ? [] : all.filter((endpoint) => endpoint !== declared)
         good = (await quickOne(others, secrets, signal)) ?? declared
         return { api: 'yes', nodes: tried.value }

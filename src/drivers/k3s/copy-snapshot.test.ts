@@ -21,7 +21,7 @@ afterEach(() => {
 const TO = `${COPIES}/one`
 const BYTES = randomBytes(3 * LIMITS.snapshotPieceBytes + 12_345)
 
-/** The real program of a node under sh, as a shell leads to it. */
+/** Runs a node's real program in sh, like a shell to it. */
 function shellTo(root: NodeRoot, asked: string[] = []): Shell {
   return {
     run: async (argv, options) => {

@@ -13,7 +13,7 @@ const votes = (count: number) => (observed: ObservedCluster) =>
   observed.members.length === count &&
   observed.members.every(({ learner, up }) => !learner && up === 'yes')
 
-/** Three servers and an agent with a volume, ten minutes after they were formed. */
+/** Three servers and an agent with a volume, ten minutes after the formation. */
 async function formed(): Promise<DriverLab> {
   const lab = driverLab('s1 s2 s3 a1')
   await lab.until((observed) => allReady('s1 s2 s3 a1')(observed) && votes(3)(observed), 900)

@@ -21,9 +21,9 @@ export interface ExpectedNode {
 }
 
 const PROGRAM_SHA256 = createHash('sha256').update(NODE_PROGRAM_TEXT).digest('hex')
-/** etcd and the images of K3s need this much; less is only a matter of time. */
+/** The space that etcd and K3s's images need; with less it is only a matter of time. */
 const DISK_KB = { wrong: 2 * 1024 * 1024, warning: 8 * 1024 * 1024 } as const
-/** Certificates and leases go wrong beyond this. */
+/** Certificates and leases fail beyond this. */
 const SKEW_MS = 5_000
 const REQUIRED = ['systemctl', 'systemd-run', 'journalctl', 'sha256sum', 'base64'] as const
 
@@ -68,7 +68,7 @@ export function judgeNode(facts: NodeCheck, expected: ExpectedNode): readonly Ch
   const one = (name: string) => facts.get(name)?.[0] ?? ''
   const has = new Set(facts.get('has'))
   const runs = facts.get('runs') ?? []
-  // A K3s may hang in its start for minutes while its node is Ready: what listens then is K3s itself.
+  // A start of K3s may hang for minutes while its node is Ready: the listener is K3s itself.
   const starts = facts.get('starts') ?? []
   const found: Check[] = []
   if (one('uid') !== '0')

@@ -17,7 +17,7 @@ import { putFiles } from './steps/put-files.ts'
 import { configureK3s, deleteNode, deleteNodePassword, removeMember, rewriteK3s, upgradeK3s } from './steps/removal.ts'
 import { restartK3s, snapshot, stopK3s, wipeStopped } from './steps/service.ts'
 
-/** Speaks to K3s clusters: their API, and the program that croft puts on each node. */
+/** Creates the driver for K3s clusters: their API, and croft's program on each node. */
 export function createK3sDriver(): ClusterDriver {
   return {
     operate: createOperator,
@@ -97,7 +97,7 @@ function blind(
     membershipChanged: 'unknown',
     snapshots: 'unknown',
     checks: [],
-    // A person must learn why nothing happens.
+    // Tell a person why nothing happens.
     requests: { ...requests, hold: { guard: 'not-seen', ...why } },
   }
 }
@@ -141,7 +141,7 @@ const STEPS: Readonly<Record<ClusterVerb, PerformStep>> = {
   'run-health-checks': runHealthCheck,
 }
 
-/** Performs one step as the session does, without its record of tries. */
+/** Performs one step like the session, without counting its tries. */
 export function performStep(actor: StepContext): Promise<Outcome> {
   return STEPS[actor.step.verb](actor)
 }

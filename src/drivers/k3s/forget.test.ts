@@ -8,7 +8,7 @@ import { allReady, type DriverLab, driverLab } from './testing/lab.ts'
 
 const HOUR = 3_600_000
 
-/** s1, s2 and s3 formed; s3 silent and out of Git, s4 in. */
+/** s1, s2 and s3 have formed the cluster; s3 is silent and undeclared, s4 is declared. */
 async function oneDied(): Promise<DriverLab> {
   const lab = driverLab('s1 s2 s3 s4', { allow: { degraded: true, interruption: false } })
   const all = lab.spec.servers

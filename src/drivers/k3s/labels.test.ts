@@ -1,4 +1,4 @@
-// Labels and taints from Git: through the API, without a restart, and what others set stays.
+// Labels and taints from Git: set through the API, without a restart, leaving foreign ones.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'

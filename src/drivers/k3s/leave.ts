@@ -92,7 +92,7 @@ async function leaveNode(
   return asked.is === 'error' ? asked.refusal.message : asked.message
 }
 
-/** Returns the patch that takes croft's keys and cordon off a Node, or why that cannot be. Undefined: it carries none. Pure. */
+/** Returns the patch that removes croft's keys and cordon from a Node, or why it cannot. Undefined without any. */
 export function leavePatch(node: Foreign): Foreign | string | undefined {
   const ours = (names: Iterable<string>) => [...names].filter((name) => name.startsWith(OURS))
   const annotations = ours(annotationsOf(node).keys())

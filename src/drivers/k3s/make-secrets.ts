@@ -17,7 +17,7 @@ import type { AdminCredentials } from '../cluster-port.ts'
 
 const DAY = 24 * 3_600_000
 const YEAR = 365 * DAY
-/** Clocks of nodes may be behind ours: nothing that we sign may begin in their future. */
+/** Nodes' clocks may be behind ours: no certificate may start in their future. */
 const EARLIER = DAY
 const ADMIN_LIFE = DAY
 
@@ -73,12 +73,12 @@ export function password(randomBytes: (count: number) => Uint8Array): Secret {
   return new Secret(Buffer.from(randomBytes(16)).toString('hex'))
 }
 
-/** `K10…::server:…`, which proves the cluster to the node before the node proves itself to the cluster. */
+/** Returns `K10…::server:…`, which proves the cluster to the node before the node proves itself. */
 export function serverToken({ caHash: hash, password: secret }: ClusterSecrets): Secret {
   return new Secret(formatToken({ caHash: hash, credentials: { user: 'server', password: secret.reveal() } }))
 }
 
-/** An admin's certificate of short life, signed by our own client CA: no kubeconfig has to be fetched from a node. */
+/** Returns a short-lived admin certificate, signed by our client CA, so that no kubeconfig is read from a node. */
 export function adminCredentials(
   secrets: ClusterSecrets,
   nowMs: number,
@@ -194,7 +194,7 @@ export async function recoverSecrets(
     const files = new Map<string, Secret>()
     for (const { path } of CA_FILES) {
       const content = await read(`tls/${path}`)
-      // A server that keeps its data in SQLite need not have authorities of etcd.
+      // A server with SQLite may lack etcd's authorities.
       if ((content === undefined || content === '') && path.startsWith('etcd/')) continue
       if (content === undefined || content === '')
         return { problem: `${server} has no ${path}: it is not a server of a cluster` }

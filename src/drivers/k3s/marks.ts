@@ -3,7 +3,7 @@ import { recordIn } from '../../lib/foreign-json.ts'
 import type { WorkPurpose } from '../../model/cluster.ts'
 import type { KubeNode, LabelSet, NodeWork } from '../../model/observed-cluster.ts'
 
-/** Names of what croft leaves on a Node. They are all that a rollout remembers. */
+/** croft's keys on a Node. A rollout has no other memory. */
 export const MARKS = {
   work: 'croft.dev/work',
   changed: 'croft.dev/changed',

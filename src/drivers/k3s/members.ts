@@ -10,7 +10,7 @@ export interface Witness {
   readonly facts?: NodeFacts
   /** It did not answer in this observation: its Node may show an older state. */
   readonly silent?: true
-  /** Its etcd belongs to another cluster: the member of ours that has its name does not run. */
+  /** Its etcd belongs to another cluster, so our member of that name does not run. */
   readonly stranger?: true
   /** `absent` only if the API said so. */
   readonly seen: ObservedKubeNode | 'absent' | 'unknown'

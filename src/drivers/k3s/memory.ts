@@ -9,7 +9,7 @@ import type { Access } from './access.ts'
 import type { AskedSnapshot } from './snapshot-tries.ts'
 import type { KnownTimes } from './steady-times.ts'
 
-/** Joins of one node with the same facts. */
+/** A node's join attempts with equal facts. */
 export interface JoinTries {
   readonly facts: string
   readonly count: number
@@ -30,31 +30,31 @@ export interface KnownFacts {
 /** A session's cache between two observations. If it is lost, the next observation asks all nodes again. */
 export interface SessionMemory {
   readonly facts: Map<string, KnownFacts>
-  /** Nodes on which our program has been seen, by the boot in which it was. */
+  /** Nodes where our program was seen, by the boot of that time. */
   readonly programs: Set<string>
   /** When a node last answered, by the clock that never jumps. */
   readonly heard: Map<string, number>
   /** Why a node did not answer last time: the lane's error. */
   readonly silences: Map<string, string>
-  /** Nodes that refuse croft itself: another host key, a key or sudo that is not accepted. */
+  /** Nodes that reject croft: another host key, or a rejected key or sudo. */
   readonly refusals: Map<string, NonNullable<ObservedNode['refuses']>>
   /** Releases whose download a node refused, and why. */
   readonly notFetched: Map<string, { readonly version: string; readonly why: string; readonly atMs: number }>
-  /** Joins that were tried on a node, and the facts that they were tried with. */
+  /** Failed joins of a node, with the facts of that time. */
   readonly joins: Map<string, JoinTries>
-  /** Steps that were done on a node since it was last in the cluster and Ready. */
+  /** Steps on a node since it was last a Ready member. */
   readonly tried: Map<string, readonly ClusterVerb[]>
-  /** Nodes that we have acted on since they were last asked. */
+  /** Nodes that croft has changed since they were last asked. */
   readonly touched: Set<string>
   /** Recent changes of readiness by node, and since when it has its current value. */
   readonly readiness: Map<string, { readonly sinceMs: number; readonly changes: readonly number[] }>
-  /** Times that were read from Nodes, and how old they were then. */
+  /** Times read from Nodes, with their age at that time. */
   readonly times: KnownTimes
   readonly drainBlockedBy: Map<string, string>
   readonly checks: Map<string, CheckResult>
   /** Ids of bootstrap tokens of joining nodes. */
   readonly tokens: Map<string, string>
-  /** Servers that were last seen to vote and to be up, with the address of each. */
+  /** Servers last seen as running voters, with their addresses. */
   voters: ReadonlyMap<string, string>
   members: { readonly list: MemberList; readonly readMs: number } | undefined
   /** Requested snapshots since the last one appeared, oldest first. */

@@ -20,7 +20,7 @@ export type ProgramAnswer<T> =
   /** `code`: of the ShellFailure. */
   | { readonly is: 'silence'; readonly ran: 'no' | 'maybe'; readonly message: string; readonly code?: string }
 
-/** Puts the program there, or our version of it in the place of another. Answers what kept it from that. */
+/** Installs our version of the program. Returns why it failed. */
 export async function placeProgram(shell: Shell, signal: AbortSignal): Promise<string | undefined> {
   try {
     const there = await shell.readFile(NODE_PROGRAM, signal)

@@ -137,8 +137,8 @@ function membersOf(
   names: ReadonlySet<string>,
   { api, seen, answered, asked }: ClusterAnswers,
 ): JudgedMembers {
-  // A machine that is neither declared nor a Node speaks for another etcd: a copy that a backup was tried on, with the
-  // same CA and the same names. Its list would make strangers of all servers.
+  // A machine that is neither declared nor a Node has another etcd: a drill's copy with the same CA and names. By its
+  // list all servers would look foreign.
   const own = specsOf(declaration)
   const fresh = [...answered].flatMap((node) => {
     const facts = own.has(node) || seen.has(node) ? memory.facts.get(node)?.facts : undefined
@@ -218,7 +218,7 @@ interface ClusterAnswers {
   readonly asked: ReadonlySet<string>
 }
 
-/** Asks the API and those nodes that must be asked, in as few rounds as can be. */
+/** Asks the API and the nodes that must be asked, in as few rounds as possible. */
 async function lookAround(
   { declaration, deps, access, memory }: ObserveContext,
   surroundings: ClusterSurroundings,

@@ -401,7 +401,7 @@ describe('recovery', () => {
     )
     lab.restart()
     assert.equal((await lab.look()).observed.api, 'yes')
-    // The keys of the roots are on no server: a CA of this record cannot be rotated under them.
+    // No server has the roots' keys: a CA of this record cannot be rotated under them.
     const { observed } = await lab.look()
     const { result } = await run(lab, planRotation('ca', lab.spec, observed, lab.clock.now()))
     assert.ok(result.is === 'failed' && /keys of the roots are not kept/.test(result.message))

@@ -82,7 +82,7 @@ const STEPS: Readonly<Record<OperationVerb, PerformOperation>> = {
   'wipe-k3s': wipeK3s,
 }
 
-/** K3s is another process afterwards. */
+/** After these K3s is a new process. */
 const STARTING: ReadonlySet<OperationVerb> = new Set(['restart-k3s', 'start-k3s', 'renew-certificates'])
 
 /** Performs people's orders. */

@@ -1,4 +1,4 @@
-// A release that cannot be had: found on every node before the first is cordoned.
+// An unavailable release: detected on every node before the first is cordoned.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { releaseChecksum } from '../../../sim/k3s/install.ts'

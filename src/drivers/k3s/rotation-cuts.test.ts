@@ -1,4 +1,4 @@
-// A rotation of the token that ends in the middle, at every write of the record and every call that changes a node.
+// A rotation of the token that is interrupted, at every write of the record and every call that changes a node.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runOperation } from '../../engine/clusters/operation.ts'

@@ -260,7 +260,7 @@ describe('joining', () => {
     const stale = other.vault.kept.get('homelab')?.files.get('server-ca.crt')?.reveal() ?? ''
     lab.box('s2').machine.files.write('/var/lib/rancher/k3s/server/tls/server-ca.crt', stale)
     const outcome = await lab.perform({ verb: 'record-first-server', node: 's1' })
-    // Before anything is written down it might be this very cluster.
+    // Without a record it might be this very cluster.
     assert.equal(outcome.result, 'refused')
     lab.box('s2').machine.files.remove('/var/lib/rancher')
     await lab.perform({ verb: 'record-first-server', node: 's1' })

@@ -2,7 +2,7 @@ import type { NodeFacts } from '../../k3s/node-program.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSnapshot, SnapshotTry } from '../../model/observed-cluster.ts'
 
-/** A snapshot that croft asked a server for, and how that server was then. */
+/** A requested snapshot, and its server's state at that time. */
 export interface AskedSnapshot {
   readonly name: string
   readonly node: string
@@ -11,7 +11,7 @@ export interface AskedSnapshot {
   readonly before: NodeFacts
 }
 
-/** So far two readings of one moment may differ. */
+/** Tolerance between two readings of one moment. */
 const SLACK_MS = 5_000
 /** Older tries add nothing to newer ones. */
 const KEPT = 4

@@ -5,7 +5,7 @@ import { type KnownTimes, steadyTime } from './steady-times.ts'
 const START = 1_760_000_000_000
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
-/** A controller that has run for so long, with a wall clock that is off by so much. */
+/** A controller after this time, with this error of its wall clock. */
 function at(ranMs: number, offMs = 0) {
   return { now: () => START + ranMs + offMs, monotonicMs: () => 5_000 + ranMs, sleep: async () => {} }
 }

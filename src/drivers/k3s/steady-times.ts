@@ -11,7 +11,7 @@ interface KnownTime {
 
 export type KnownTimes = Map<string, KnownTime>
 
-/** Clocks of nodes differ by seconds, and times are written in whole ones: so much is not worth a correction. */
+/** Nodes' clocks differ by seconds, and times are in whole seconds: smaller differences are not corrected. */
 const SLACK_MS = 60_000
 
 /**

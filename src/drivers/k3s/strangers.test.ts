@@ -22,7 +22,7 @@ async function formed(names: string): Promise<DriverLab> {
   return lab
 }
 
-/** The disk of a server is not mounted at its next start. */
+/** A server's disk is not mounted at its next start. */
 async function startEmpty(lab: DriverLab, name: string): Promise<void> {
   const { computer, machine } = lab.box(name)
   stopService(computer)

@@ -61,13 +61,13 @@ function unreachable(message: string): Refusal {
   return { reason: 'Unreachable', meaning: 'backoff', message, connectionWide: true }
 }
 
-/** `/apis/apps/v1/namespaces/x/deployments/y`. Every part is escaped. */
+/** Returns `/apis/apps/v1/namespaces/x/deployments/y` with every part escaped. */
 export function objectPath({ apiVersion, metadata }: KubeObject, plural: string): string {
   const { name, namespace } = metadata
   return `${collectionPath(apiVersion, plural, namespace)}/${segment(name)}`
 }
 
-/** All objects of a kind, in one namespace or in all. */
+/** Returns the path of all objects of a kind, in one namespace or in all. */
 export function collectionPath(apiVersion: string, plural: string, namespace?: string): string {
   const space = namespace === undefined ? '' : `/namespaces/${segment(namespace)}`
   return `${groupPath(apiVersion)}${space}/${segment(plural)}`

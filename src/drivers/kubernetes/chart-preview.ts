@@ -99,13 +99,13 @@ function samePlace(a: ChartRequest, b: ChartRequest): boolean {
   return a.repo === b.repo && a.chart === b.chart
 }
 
-/** `v1.34.3+k3s1` → 1.34.3, as charts know it. */
+/** Returns `v1.34.3+k3s1` as charts know it: 1.34.3. */
 function kubeVersion(version: string | undefined): { readonly kubeVersion?: string } {
   const found = /^v?(\d+\.\d+\.\d+)/.exec(version ?? '')?.[1]
   return found === undefined ? {} : { kubeVersion: found }
 }
 
-/** The secret values that this chart reads, where they are declared beside it and can be had. */
+/** Returns the secret values that this chart reads, if they are declared beside it and readable. */
 async function hiddenValues(
   object: Foreign,
   wanted: readonly WantedObject[],
@@ -142,7 +142,7 @@ export function* compareRenderings(
   let relabelled = 0
   for (const [id, object] of next) {
     yield
-    // Rendered alike both times, nothing of it is unsteady.
+    // If two renderings are equal, no field is random.
     const shaky = new Set(
       (again === undefined ? [] : previewChanges(object, other.get(id) ?? {})).map(({ path }) => path),
     )

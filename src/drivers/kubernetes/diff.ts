@@ -124,7 +124,7 @@ function valueChanges(declared: KubeObject, live: Foreign): readonly Change[] {
   return previewChanges(only(from.valuesContent), only(to.valuesContent))
 }
 
-/** A list of named entries that is kept as one, as a person wants to see it; none where that shows nothing. */
+/** Returns the changed entries of a named list for display; none if that shows nothing. */
 function entryChanges(from: unknown, to: unknown): readonly Change[] {
   if (!Array.isArray(from) || !Array.isArray(to) || ![...from, ...to].every(isNamed)) return []
   const inner = previewChanges({ l: from }, { l: to }).map((one) => ({ ...one, path: one.path.slice(1) }))

@@ -14,7 +14,7 @@ import { createReader, type ObjectReader } from './reading.ts'
 import { rules } from './rules.ts'
 import { previewOf, send } from './writing.ts'
 
-/** Objects of the clusters that croft keeps. */
+/** Objects of managed clusters. */
 export const kubernetesDriver: Driver = { name: 'kubernetes', rules, connect: openSession }
 
 /** The API of one cluster. Our objects are found by one call per wanted kind. */

@@ -30,9 +30,9 @@ export interface ExistingTools {
   /** As croft's own pod. */
   openInside(): Promise<Wire | { readonly problem: string }>
   insideLogin(): Promise<KubernetesLogin | { readonly problem: string }>
-  /** A file of this computer that a kubeconfig of this computer names. */
+  /** Reads a local file that a local kubeconfig names. */
   readFile(name: string, besides: SecretReference): Promise<string | undefined>
-  /** Runs a program that the administrator allows. */
+  /** Runs a program that the administrator permits. */
   runProgram(program: CredentialProgram, signal: AbortSignal): Promise<Credential | { readonly problem: string }>
 }
 

@@ -2,7 +2,7 @@ import { type Foreign, isRecord, recordsOf } from '../../kubernetes/objects.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 
-/** A tree of fields as Kubernetes writes down who keeps them: `f:spec`, `k:{"name":"c"}`, `v:"x"`. */
+/** A tree of fields in the form of Kubernetes's managedFields: `f:spec`, `k:{"name":"c"}`, `v:"x"`. */
 export type FieldTree = Foreign
 
 export const MANAGER = 'croft'
@@ -44,7 +44,7 @@ function emptyTree(): FieldNames {
   return Object.create(null) as FieldNames
 }
 
-/** Most fields hold no other: they share one tree. */
+/** Most fields are leaves: they share one tree. */
 const NO_FIELDS: FieldNames = Object.freeze(emptyTree())
 
 function join(into: FieldNames, tree: FieldTree, depth: number): void {
@@ -78,7 +78,7 @@ export function leavesOf(tree: FieldTree | undefined): ReadonlySet<string> {
   return found
 }
 
-/** `spec.template.spec.containers[name=c].image`, for people. */
+/** Formats a path for people: `spec.template.spec.containers[name=c].image`. */
 export function shownPath(path: string): string {
   return path
     .split('\n')
@@ -93,8 +93,8 @@ export function shownPath(path: string): string {
 }
 
 /**
- * A HelmChart or HelmChartConfig with its values as the tree that they are. On the wire they are one text; a person wants
- * to see which of them changes. A text that is no JSON was not written by us and stays a text.
+ * Returns a HelmChart or HelmChartConfig with its values as a tree, since a person wants to see the changed ones. On
+ * the wire they are one text; a text that is no JSON was not written by croft and stays a text.
  */
 export function spreadValues(object: Foreign): Foreign {
   const { spec } = object

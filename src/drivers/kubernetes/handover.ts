@@ -70,7 +70,7 @@ export function onlyOurs(object: Foreign): readonly string[] {
   )
 }
 
-/** Programs that keep what they apply, and write it without server-side apply in some of their modes. */
+/** Programs that own what they apply, and sometimes write without server-side apply. */
 const APPLIERS: ReadonlySet<unknown> = new Set([...Object.values(AGENTS).flat(), 'helm', 'kubectl-client-side-apply'])
 
 /** Returns the other applier that keeps every field that croft keeps. */
@@ -114,7 +114,7 @@ const TRACKING: readonly (readonly [field: 'labels' | 'annotations', name: strin
   ['annotations', 'argocd.argoproj.io/tracking-id', 'the Application of Argo CD'],
 ]
 
-/** Returns the agent that says by its own mark that the object is its own: `the Kustomization of Flux apps`. */
+/** Returns the agent whose own mark is on the object: `the Kustomization of Flux apps`. */
 export function trackedBy(object: Foreign): string | undefined {
   const ours = leavesOf(ownedBy(object, MANAGER))
   for (const [field, name, agent] of TRACKING) {

@@ -8,7 +8,7 @@ import type { Change, Mark, ObservedResource, Resource } from '../../model/resou
 import type { Readiness } from '../../model/rules.ts'
 import type { ReleaseRecord } from './helm/record.ts'
 
-/** The label by which everything of ours on a cluster is found in one call for each kind. */
+/** The label by which one call per kind finds all our objects in a cluster. */
 export const UID_LABEL = 'croft.dev/uid'
 const OWNER = 'croft.dev/owner'
 const ESTATE = 'croft.dev/estate'
@@ -39,7 +39,7 @@ export interface ObjectMark extends Mark {
   readonly definitions?: 'Delete'
 }
 
-/** The mark on an object; undefined when it has none. */
+/** Returns the mark on an object, or undefined without one. */
 export function markOf(object: Foreign): ObjectMark | undefined {
   const uid = labelsOf(object).get(UID_LABEL)
   if (uid === undefined) return undefined
@@ -130,7 +130,7 @@ function withMark(
   }
 }
 
-/** `argocd argoproj.io/v1alpha1 Application.argoproj.io/argocd/cilium`, read back. */
+/** Parses `argocd argoproj.io/v1alpha1 Application.argoproj.io/argocd/cilium`. */
 export function keptByOf(text: string | undefined): KubeObject | undefined {
   const [, apiVersion, id] = text?.split(' ') ?? []
   const [sort, ...place] = id?.split('/') ?? []
@@ -146,7 +146,7 @@ export interface ObjectDetails {
   readonly object: Foreign
   /** The answer of its add-on's expression about this object. */
   readonly answered?: { readonly expression: string; readonly answer: ExpressionAnswer }
-  /** Keys of a Secret whose values are not the declared ones. */
+  /** Keys of a Secret with undeclared values. */
   readonly secretsDiffer?: readonly string[]
   /** The state of its current or future keeper. */
   readonly keeper?: KeeperDetails
@@ -164,7 +164,7 @@ export interface ReleaseDetails
   readonly stuck: boolean
   /** Printable values; undefined if it is unknown which ones are secret. */
   readonly values: Foreign | undefined
-  /** Paths of secret values that are others. */
+  /** Paths of secret values that differ. */
   readonly secretsDiffer: readonly string[]
   readonly drift: readonly Change[]
   /** Objects with data that Helm's uninstallation deletes. */
@@ -178,7 +178,7 @@ export interface ReleaseDetails
 
 export interface InstallDetails {
   readonly state: 'running' | 'complete' | 'failed'
-  /** Its uid: a chart that changes gets a new job. */
+  /** Its uid: a changed chart gets a new job. */
   readonly job: string
   /** How often it has failed so far. */
   readonly failures: number
@@ -194,7 +194,7 @@ export interface ChartWorkload {
   readonly readiness: Readiness
 }
 
-/** An Application, HelmRelease or Kustomization, as far as handing over needs it. */
+/** The state of an Application, HelmRelease or Kustomization for a handover. */
 export interface KeeperDetails {
   readonly there: boolean
   readonly synced: boolean

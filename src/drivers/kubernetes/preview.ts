@@ -16,7 +16,7 @@ const ITS_OWN = wordSet(`
 /** The object's name, which is shown above its changes anyway. */
 const NAMES: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata.name', 'metadata.namespace'])
 
-/** Every field in which an object would be another than it is, the server's own accounts and our mark aside. Pure. */
+/** Returns every field that would change, without the server's own fields and our mark. Pure. */
 export function previewChanges(before: Foreign | undefined, after: Foreign): readonly Change[] {
   const changes: Change[] = []
   const walk = (from: unknown, to: unknown, path: string) => {
@@ -70,7 +70,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0
 }
 
-/** The entries of a list, by name where all have one: an entry in front of others changes only itself. */
+/** Returns the entries of a list, by name if all have one, so that an inserted entry changes only itself. */
 function entriesOf(list: unknown): ReadonlyMap<string, unknown> {
   const entries: readonly unknown[] = Array.isArray(list) ? list : []
   const named = entries.length > 0 && entries.every((one) => isRecord(one) && typeof one.name === 'string')

@@ -162,7 +162,7 @@ function chart({ object, install }: ObjectDetails): Readiness {
   if (broken !== undefined || install?.state === 'failed')
     return failed('InstallFailed', textOf(broken?.message) ?? 'its job failed')
   if (install?.state !== 'complete') return waits('Installing', installing(object, install))
-  // Helm ends when it has sent everything: whether any of it runs is another matter.
+  // Helm ends once it has sent everything: the workloads may not run yet.
   const { workloads } = install
   const ill = workloads.find(({ readiness }) => !readiness.ready)
   if (ill === undefined)

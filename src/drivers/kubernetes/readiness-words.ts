@@ -2,7 +2,7 @@ import { at, type Foreign, isRecord, recordsOf } from '../../kubernetes/objects.
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Readiness } from '../../model/rules.ts'
 
-/* The three answers to whether an object is ready, and what they are read from. */
+/* The three answers about an object's readiness, and their sources. */
 
 export function here(message: string): Readiness {
   return { ready: true, reason: 'Current', message, status: 'Current' }

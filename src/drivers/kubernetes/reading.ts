@@ -22,7 +22,7 @@ import { definitionsOf, readReleases } from './releases.ts'
 /** Above this number of missing objects of a kind, one list replaces single reads. */
 const FEW = 3
 
-/** Reads whole kinds of objects in one pass; what several of them need is asked for once. */
+/** Reads whole kinds of objects per pass; shared reads happen once. */
 export interface ObjectReader {
   /** Returns all our objects of that kind, and the wanted ones that exist. Undefined: the cluster does not serve it. */
   readList(
@@ -130,7 +130,7 @@ export function createReader(
     return keeperLook(keepers.get(id))
   }
 
-  /** Keys whose values differ. A secret that is not to be had now leaves its object alone. */
+  /** Returns keys whose values differ. If a secret is unreadable now, its object is left alone. */
   async function differingSecrets(one: WantedObject | undefined, object: Foreign): Promise<readonly string[]> {
     const differing: string[] = []
     for (const [key, reference] of Object.entries(one?.secrets ?? {})) {

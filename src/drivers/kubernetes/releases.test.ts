@@ -16,7 +16,7 @@ const CHART = {
 }
 const RELEASE = { 'meta.helm.sh/release-name': 'metallb', 'meta.helm.sh/release-namespace': 'metallb-system' }
 
-/** A cluster that answers these lists, by the end of their path. */
+/** A cluster with these lists, by the end of their path. */
 function clusterOf(lists: Readonly<Record<string, readonly Foreign[]>>): KubernetesClient {
   const list = async (path: string): Promise<Asked<readonly Foreign[]>> => ({
     is: 'answer',

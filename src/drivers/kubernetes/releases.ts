@@ -16,7 +16,7 @@ export interface Releases {
   install(chart: Foreign): InstallDetails | undefined
 }
 
-/** Jobs of all charts, and the workloads of all releases: one call for each kind. */
+/** Reads the jobs of all charts and the workloads of all releases: one call per kind. */
 export async function readReleases(client: KubernetesClient, api: ClusterApi, signal: AbortSignal): Promise<Releases> {
   const list = async (apiVersion: string, plural: string, options: object): Promise<readonly Foreign[]> =>
     api.answered(await client.list(collectionPath(apiVersion, plural), options, signal)) ?? []
@@ -95,7 +95,7 @@ export function workloadOf(object: Foreign, nodesAway: number): ChartWorkload {
   const what = `${textOf(object.kind) ?? ''} ${textOf(at(object, 'metadata', 'namespace')) ?? ''}/${objectName(object) ?? ''}`
   const found = readinessByKind({ object }) ?? waits('Unknown', 'not known yet')
   if (found.ready || object.kind !== 'DaemonSet') return { what, readiness: found }
-  // A node that sleeps, or is lost, has none of its pods: that is the node's trouble and not the chart's.
+  // A sleeping or lost node lacks its pods: that is the node's problem, not the chart's.
   const missing =
     (numberAt(object, 'status', 'desiredNumberScheduled') ?? 0) - (numberAt(object, 'status', 'numberReady') ?? 0)
   const well = found.reason === 'Pods' && missing > 0 && missing <= nodesAway

@@ -29,7 +29,7 @@ import { appliedHash, lookOf, markOf, type ObjectDetails, type ObjectMark, UID_L
 import { objectReadiness } from './readiness.ts'
 import { applyStep, deletion, leaveSteps, letGo, releaseStep, takeBackSteps, wakeStep } from './steps.ts'
 
-/** Objects of a cluster: compared field by field, applied by the server, found again by their label. */
+/** Objects of a cluster: compared by field, applied server-side, found by their label. */
 export const rules: Rules = {
   ...NO_GUESTS,
   keeps: ({ desired }) => desired.type === 'object',
@@ -209,7 +209,7 @@ function fieldsOf(wanted: WantedObject, look: ObjectDetails, mark: ObjectMark): 
 
 const HOOK = 'hook'
 
-/** A hook belongs to one rendering of its chart. What else differs was part of a run that is over. */
+/** A hook belongs to one rendering of its chart. Other differences belong to a past run. */
 function runAgain({ hook }: WantedObject, { object }: ObjectDetails): readonly Change[] {
   const from = annotationsOf(object).get(HOOK_RUN)
   return from === hook?.run ? [] : [{ path: HOOK, from, to: hook?.run, effect: 'live', own: true }]

@@ -23,8 +23,8 @@ export interface TreeRoot {
 }
 
 /**
- * The objects of an add-on and everything that they own, each with its events, owners before what they own. What Helm made
- * of a chart has no owner: it belongs to the HelmChart whose release it names. Pure.
+ * Returns the objects of an add-on with all that they own and their events, owners first. Helm's objects have no owner:
+ * they belong to the HelmChart of their release. Pure.
  */
 export function workloadTree(
   roots: readonly TreeRoot[],

@@ -164,7 +164,7 @@ function logPath({ namespace, pod, container, tail, previous, follow }: LogQuest
   return `${collectionPath('v1', 'pods', namespace)}/${segment(pod)}/log?${query.toString()}`
 }
 
-/** Whole lines, without what would move a cursor or turn the text around, each of a length that can be shown. */
+/** Returns whole lines of limited length, without control characters that move the cursor or reverse text. */
 function byLines(onLine: (line: string) => void): { readonly text: (text: string) => void; readonly end: () => void } {
   let begun = ''
   const tell = (line: string) => onLine(cleanText(line.replaceAll('\t', '    '), LIMITS.logLineLength))

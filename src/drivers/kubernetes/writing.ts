@@ -100,7 +100,7 @@ function sortOf(object: Foreign): TypeMeta {
   return { apiVersion: textOf(object.apiVersion) ?? '', kind: textOf(object.kind) ?? '' }
 }
 
-/** The path as the cluster itself spells it: the name of a kind that it had to learn was only a guess. */
+/** Returns the path as the cluster itself names it: a learnt kind's name was only a guess. */
 async function pathFor(
   client: KubernetesClient,
   api: ClusterApi,
@@ -182,7 +182,7 @@ function conflictsIn(body: unknown): readonly Foreign[] {
   return recordsOf(at(body, 'details', 'causes')).filter((cause) => cause.reason === 'FieldManagerConflict')
 }
 
-/** `conflict with "kubectl" using apps/v1` → kubectl. */
+/** Returns kubectl from `conflict with "kubectl" using apps/v1`. */
 function managerIn(message: unknown): string {
   return cleanText(/"([^"]{1,100})"/.exec(typeof message === 'string' ? message : '')?.[1] ?? 'somebody')
 }

@@ -8,7 +8,7 @@ import { find, parseXml, textIn } from './xml.ts'
 /** Overlays by the path of their backing file: an overlay holds only the differences from that file. */
 export type Overlays = ReadonlyMap<string, readonly string[]>
 
-/** Returns the overlays of all active pools of a host, as `pool:volume`: a disk may stand on an image of another pool. */
+/** Returns the overlays of all active pools of a host, as `pool:volume`: a disk may depend on another pool's image. */
 export async function readOverlays(virsh: Virsh, doing: string, signal: AbortSignal): Promise<Overlays> {
   const pools = words((await virsh.read(['pool-list', '--name'], doing, signal)) ?? '')
   const tables = await virsh.ask(

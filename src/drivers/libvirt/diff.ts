@@ -91,7 +91,7 @@ function compareVolume(
     const allow = up
       ? `check the volume before you power the machine off: virsh pool-refresh ${there.pool}`
       : `mount what the pool is on, or put the volume back from a backup, and run on the host: virsh pool-refresh ${there.pool}`
-    // Its replacement deletes the volumes first: a crash after that must not keep the machine as it is.
+    // A replacement deletes the volumes first: a crash after that must not keep the machine.
     const leaves = changes.some(({ effect }) => effect === 'replace')
     changes.push(up || (ran && !leaves) ? { ...missing, blocked: { message, allow } } : missing)
     return
@@ -153,7 +153,7 @@ export function seedMove(vm: VmSpec, observed: ObservedResource): DomainSeedMove
   const up = isUp(powerOf(observed))
   if (inserted === undefined) {
     const left = config.ours.some((volume) => seedHashIn(uid, volume.slice(volume.indexOf(':') + 1)) !== undefined)
-    // A guest may hold on to its disc until it restarts; nothing is deleted under it.
+    // A guest may hold its disc until it restarts; nothing is deleted under it.
     if (live === undefined && left) return 'discard'
     const read = observed.mark?.seed
     if (wanted === undefined || read === undefined || read === wanted || vm.power !== 'running') return undefined
@@ -217,7 +217,7 @@ function compareSeed(vm: VmSpec, observed: ObservedResource, changes: Change[]):
   }
 }
 
-/** A document that changed although nothing is done about it. */
+/** Notes a changed document that causes no action. */
 export function seedNotes(vm: VmSpec, observed: ObservedResource): readonly string[] {
   const { wanted, inserted, live } = seedInConfig(vm, observed)
   const read = observed.mark?.seed

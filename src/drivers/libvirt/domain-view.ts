@@ -102,7 +102,7 @@ function viewNic(nic: XmlElement): NicView {
   }
 }
 
-/** Names that we gave begin with `ua-`; libvirt makes up others for what runs. */
+/** Returns a device's alias of ours, which starts with `ua-`; libvirt generates others for running domains. */
 export function aliasOf(device: XmlElement): string | undefined {
   const name = find(device, 'alias')?.attributes.name
   return name?.startsWith('ua-') === true ? name : undefined
@@ -174,7 +174,7 @@ const UNITS: Readonly<Record<string, number>> = {
   TiB: 1024 ** 4,
 }
 
-/** A size as libvirt writes it, in bytes. */
+/** Returns a size of libvirt's XML in bytes. */
 export function bytesOf(node: XmlElement | undefined, unit = 'bytes'): number | undefined {
   const value = number(textIn(node))
   const factor = UNITS[node?.attributes.unit ?? unit]

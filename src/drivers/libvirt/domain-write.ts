@@ -121,7 +121,7 @@ function writeCores(domain: XmlElement, cores: number): boolean {
   const vcpu = findOrMake(domain, 'vcpu')
   delete vcpu.attributes.current
   setText(vcpu, String(cores))
-  // A topology for another number of processors is refused.
+  // libvirt refuses a topology for another number of processors.
   const cpu = find(domain, 'cpu')
   const topology = find(cpu, 'topology')
   if (cpu !== undefined && topology !== undefined) removeChild(cpu, topology)
@@ -192,7 +192,7 @@ function putDisk(domain: XmlElement, disk: DiskToWrite, places: HostPlaces): boo
   return true
 }
 
-/** Left to itself, libvirt puts the eighth and all after it on a second controller, of a make that few kernels know. */
+/** By default libvirt puts the eighth and later ones on a second controller of a rarely supported model. */
 function scsiPlace(slot: string): XmlElement {
   const unit = slot.slice('scsi'.length)
   return element('address', { type: 'drive', controller: '0', bus: '0', target: '0', unit })

@@ -2,7 +2,7 @@ import type { Driver } from '../port.ts'
 import { libvirtRules } from './rules.ts'
 import { openSession } from './session.ts'
 
-/** Speaks to libvirt on one host, by virsh over a shell there. */
+/** The driver for libvirt on one host, by virsh over a shell. */
 export const libvirtDriver: Driver = {
   name: 'libvirt',
   rules: libvirtRules,

@@ -17,7 +17,7 @@ function imported(observed: ObservedResource): ImportedGuest | undefined {
   const unmanaged: string[] = []
   const notes: string[] = []
   let counted = 0
-  // A Machine's disks all sit on one bus, numbered from its beginning.
+  // A Machine's disks are on one bus, numbered from its start.
   const bus = (['virtio', 'scsi', 'sata'] as const).find((one) =>
     domain.disks.some((disk) => disk.device === 'disk' && slotOf(disk.dev, disk.bus) === `${one}0`),
   )

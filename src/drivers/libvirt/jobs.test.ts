@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Runs the body of a download with the real shell, and programs that write down that they were called. */
+/** Runs a download's body in the real shell, with programs that record their calls. */
 function fetch(checksum: string, decompression = '') {
   const words = ['uri', 'default', directory, 'base.qcow2', 'https://example.org/x', 'sha256', checksum, decompression]
   const [, , , , , , , body = '', ...rest] = beginJob('id', 'fetch', words)

@@ -36,7 +36,7 @@ export function readMark(domain: XmlElement): Mark | undefined {
   }
 }
 
-/** The mark as one line of a plan; the same text is read back where it is written. */
+/** Returns the mark as one line of a plan, which is parsed again when it is written. */
 export function printMark(mark: Mark): string {
   const { uid, owner, estate, deletion, protect, serverOf, seed } = mark
   return JSON.stringify({ uid, owner, estate, deletion, protect, serverOf, seed })
@@ -110,7 +110,7 @@ function markNode(domain: XmlElement): XmlElement | undefined {
   return all.find((node) => node.attributes['xmlns:croft'] === NAMESPACE)
 }
 
-/** libvirt wants it before the rest. */
+/** libvirt requires it before the rest. */
 function descriptionNode(domain: XmlElement): XmlElement {
   const there = find(domain, 'description')
   if (there !== undefined) return there

@@ -35,7 +35,7 @@ export function isVolumeOf(uid: string, volume: string): boolean {
   return new RegExp(`^croft-${uid}-[a-z]+[0-9]*(?:-[0-9a-f]{${SEED_DIGITS}})?\\.[a-z0-9]+$`).test(volume)
 }
 
-/** The hash in the name of a seed volume of this machine. */
+/** Returns the hash in the name of a seed volume of this machine. */
 export function seedHashIn(uid: string, volume: string): string | undefined {
   const found = /^croft-([0-9a-f]{16})-seed-([0-9a-f]{12})\.iso$/.exec(volume)
   return found?.[1] === uid ? found[2] : undefined
@@ -112,9 +112,9 @@ export interface DomainConfig {
   readonly live: DomainView | undefined
   /** Sizes in bytes of its disks' volumes, by `pool:volume`. A volume that is missing here does not exist. */
   readonly volumes: Readonly<Record<string, number>>
-  /** All volumes that are named after it, in the pools that it uses. */
+  /** All volumes named after it, in the pools that it uses. */
   readonly ours: readonly string[]
-  /** Snapshots that libvirt keeps of it. */
+  /** Number of its snapshots in libvirt. */
   readonly snapshots: number
 }
 
@@ -128,7 +128,7 @@ interface Inserted {
   readonly hash: string
 }
 
-/** The disc with a seed that a domain has. */
+/** Returns a domain's disc with a seed. */
 export function insertedSeed(uid: string | undefined, domain: DomainView | undefined): Inserted | undefined {
   for (const disk of domain?.disks ?? []) {
     const hash = disk.volume === undefined ? undefined : seedHashIn(uid ?? '', disk.volume)

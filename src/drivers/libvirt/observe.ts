@@ -212,7 +212,7 @@ async function readVolumes(
   return { volumes, ours: ours.sort() }
 }
 
-/** The first column of `vol-list`: names of volumes are file names, and paths begin with a slash. */
+/** Returns the first column of `vol-list`: volume names are file names, and paths start with a slash. */
 export function volumeNames(table: string): readonly string[] {
   return words(table).flatMap((line) => /^(\S(?:.*?\S)?)\s{2,}\//.exec(line)?.[1] ?? [])
 }

@@ -18,7 +18,7 @@ export interface Performing {
   readonly signal: AbortSignal
   /** Returns undefined if virsh says that the thing does not exist. */
   read(words: readonly string[]): Promise<string | undefined>
-  /** `says` is what virsh answers when it has done it. */
+  /** `says` is virsh's answer on success. */
   write(words: readonly string[], says: RegExp, input?: string | Uint8Array): Promise<Outcome>
   refused(reason: string, meaning: Refusal['meaning'], why: string): Outcome
 }
@@ -40,7 +40,7 @@ export function performPlace(
   const prefix = kind === 'network' ? 'net' : 'pool'
   switch (what) {
     case 'start':
-      // The driver that only pretends has no directories to make.
+      // The test driver cannot create directories.
       return options.build === '1' && !uri.startsWith('test:')
         ? write([`${prefix}-start`, uuid, '--build'], /\bstarted\b/)
         : write([`${prefix}-start`, uuid], /\bstarted\b/)

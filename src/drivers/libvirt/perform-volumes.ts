@@ -60,7 +60,7 @@ export async function upload(performing: Performing, pool: string, name: string)
     return refused('SecretMissing', 'stalled', `the secret for what it reads at first boot could not be read: ${why}`)
   }
   const block = isBlockPool(places.pools.get(pool))
-  // Empty at first: only what arrives makes it as large as it must be, so that a broken upload is seen.
+  // Created empty: only the upload makes it as large as required, so that a broken one shows.
   const make = ['vol-create-as', '--pool', pool, '--name', name, '--capacity', block ? String(bytes.length) : '0']
   const made = await write(block ? make : [...make, '--format', 'raw'], /\bcreated\b/)
   if (made.result !== 'done' && !(made.result === 'refused' && made.refusal.reason === 'VolumeTaken')) return made
@@ -68,8 +68,8 @@ export async function upload(performing: Performing, pool: string, name: string)
 }
 
 /**
- * Deletes a volume that no other volume stands on. `goesToo` are volumes, as `pool:volume`, that the same step deletes.
- * virsh itself deletes a backing file without a word.
+ * Deletes a volume without overlays. `goesToo` are volumes, as `pool:volume`, that the same step deletes. virsh itself
+ * would delete a backing file silently.
  */
 export async function deleteVolume(
   performing: Performing,

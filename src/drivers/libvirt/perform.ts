@@ -144,7 +144,7 @@ async function undefine(performing: Performing, uuid: string): Promise<Outcome> 
     if (outcome.result !== 'done') return outcome
   }
   const words = ['undefine', uuid, '--managed-save']
-  // Drivers without firmware of their own refuse the option that deletes its variables.
+  // Drivers without own firmware refuse the option that deletes its variables.
   const plain = performing.uri.startsWith('test:') ? words : [...words, '--nvram', '--checkpoints-metadata']
   return performing.write(plain, /undefined/)
 }

@@ -40,7 +40,7 @@ export function placeListed(list: string): PlaceKind | undefined {
   return first === 'networks' ? 'network' : first === 'pools' ? 'pool' : undefined
 }
 
-/** Networks and pools carry no mark, but a UUID, which follows from the declaration: one with another is not ours. */
+/** Networks and pools have no mark, but a UUID that follows from the declaration: one with another UUID is not ours. */
 export function placeId({ uid, policy }: Resource): string {
   return policy.adopt !== undefined && UUID.test(policy.adopt) ? policy.adopt : uuidOf(uid)
 }

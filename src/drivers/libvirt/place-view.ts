@@ -113,7 +113,7 @@ export function viewPlace(kind: PlaceKind, xml: XmlElement): Readonly<Record<str
   return found
 }
 
-/** Writes these fields into a place's XML, and nothing else. Answers the name of one that it does not know. */
+/** Writes only these fields into a place's XML. Returns the name of an unknown one. */
 export function writePlace(
   kind: PlaceKind,
   xml: XmlElement,
@@ -159,7 +159,7 @@ function leases(xml: XmlElement): XmlElement | undefined {
   return find(childrenOf(xml, 'ip').find(isIpv4), 'dhcp')
 }
 
-/** libvirt writes the prefix back as it was given: as a number of bits, or as a mask. */
+/** libvirt prints the prefix as it was given: in bits, or as a mask. */
 function cidrOf({ attributes }: XmlElement): string {
   const { address = '', prefix, netmask } = attributes
   return `${address}/${prefix ?? bitsOf(netmask ?? '')}`

@@ -28,7 +28,7 @@ import { type PlaceKind, placeKind } from './place-view.ts'
 import { discardStep, makeStep, poolPath, poolQueue, shutdownStep, startStep } from './steps.ts'
 import { adoptVmSteps, createVmSteps, deleteVmSteps, leaveVmSteps, updateVmSteps } from './vm-steps.ts'
 
-/** The pure half of the libvirt driver, by the type of the thing. */
+/** The pure half of the libvirt driver, by type. */
 export const libvirtRules: Rules = rulesByType(
   'libvirt',
   {
@@ -43,7 +43,7 @@ export const libvirtRules: Rules = rulesByType(
       createSteps: (resource, externalId) => createVmSteps(resource, resource.desired.vm, externalId),
       updateSteps: (resource, observed, changes) => updateVmSteps(resource, resource.desired.vm, observed, changes),
       adoptSteps: (resource, observed) => adoptVmSteps(resource, resource.desired.vm, observed),
-      /** Disks that no image brings back, seeds aside. */
+      /** Disks that no image can restore, without seeds. */
       irreplaceable({ desired: { vm } }, observed) {
         if (observed.list !== undefined) return []
         const remade = new Set(vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
@@ -137,7 +137,7 @@ function awaitsPool({ needs }: Resource): boolean {
   return needs.some((key) => key.startsWith('LibvirtPool/'))
 }
 
-/** Disks that hold something of the guest's own, by slot, in the order of the domain: no discs, no seeds. */
+/** Returns a guest's disks with data by slot, in the domain's order: no discs, no seeds. */
 function disksOf(observed: ObservedResource): readonly string[] {
   return (configOf(observed)?.domain.disks ?? []).flatMap(({ device, dev, bus, path, volume }) => {
     const seed = volume !== undefined && seedHashIn(observed.mark?.uid ?? '', volume) !== undefined

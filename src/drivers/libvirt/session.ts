@@ -201,7 +201,7 @@ async function addressUse(
   return [...leased.filter(({ address }) => addresses.includes(address)), ...near]
 }
 
-/** The table of `virsh net-dhcp-leases`: expiry, hardware address, protocol, address, name, client. Pure. */
+/** Parses `virsh net-dhcp-leases`: expiry, hardware address, protocol, address, name, client. Pure. */
 export function readLeases(table: string, network: string, host: string): readonly AddressUse[] {
   return words(table).flatMap((line) => {
     const [, hardware = '', text = '', name = '-'] =
@@ -214,7 +214,7 @@ export function readLeases(table: string, network: string, host: string): readon
   })
 }
 
-/** Snapshots as libvirt keeps them: inside the disks, with the memory of a guest that runs. */
+/** libvirt's snapshots: inside the disks, with a running guest's memory. */
 function snapshotsOf(open: () => Virsh): GuestSnapshots {
   return {
     async list({ externalId: uuid, host }, signal) {

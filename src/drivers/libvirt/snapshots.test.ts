@@ -39,7 +39,7 @@ const signal = new AbortController().signal
 const hasVirsh = spawnSync('virsh', ['-c', 'test:///default', 'version']).status === 0
 const skip = hasVirsh || process.env.CI !== undefined ? false : 'needs virsh (apt: libvirt-clients, libvirt-daemon)'
 
-/** A host whose libvirt is down. */
+/** A host with a stopped libvirt. */
 const NO_SHELL: Shell = {
   run: () => Promise.resolve({ code: 1, stdout: '', stderr: 'error: failed to connect to the hypervisor' }),
   readFile: () => Promise.resolve(undefined),

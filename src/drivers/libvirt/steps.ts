@@ -52,7 +52,7 @@ export function startStep(
   how: { readonly paused?: boolean; readonly again?: boolean },
 ): Step {
   return makeStep({
-    // The second half of a restart: nothing else is restarted until this machine is back.
+    // The second half of a restart: no other machine restarts until this one is back.
     verb: how.again === true ? 'reboot' : 'start',
     summary: how.paused === true ? `resume domain ${uuid} on ${host}` : `start domain ${uuid} on ${host}`,
     host,
@@ -75,7 +75,7 @@ export function shutdownStep(host: string, uuid: string, force: boolean): Step {
   })
 }
 
-/** A volume that croft made as scratch; or with a destruction any other. */
+/** Deletes a scratch volume of croft's, or with a destruction any other. */
 export function discardStep(host: string, pool: string, volume: string, destruction?: Destruction): Step {
   return makeStep({
     ...(destruction === undefined

@@ -43,7 +43,7 @@ export function readFirst(answers: readonly string[]): FirstAnswers {
   }
 }
 
-/** A domain as a survey shows it: by its definition, because only that holds marks that were written while it ran. */
+/** Returns a domain from a survey: by its definition, which alone has marks that were written while it ran. */
 export function readDomain(
   connection: string,
   host: string,

@@ -4,13 +4,13 @@ import { HOST_UUID, type SystemReading } from '../../model/system-id.ts'
 import { UUID } from './names.ts'
 import { find, parseXml, textIn } from './xml.ts'
 
-/** What firmware says that nobody gave a UUID. */
+/** The firmware's placeholder UUIDs, which identify nothing. */
 const NO_UUID = /^(?:[0-]+|[f-]+|03000200-0400-0500-0006-000700080009)$/
 
-/** What virsh is asked for the UUID. Its answer is long and never changes while the host runs. */
+/** virsh's command for the UUID. Its answer is long and never changes while the host runs. */
 export const CAPABILITIES = ['capabilities'] as const
 
-/** The host that a connection leads to: its board's UUID as libvirt has it, and the id of the system installed on it. */
+/** Returns the connection's host: its board's UUID in libvirt, and the id of its installed system. */
 export async function readSystem(capabilities: string, shell: Shell, signal: AbortSignal): Promise<SystemReading> {
   const uuid = textIn(find(parseXml(capabilities), 'host/uuid'))
     .trim()
@@ -24,7 +24,7 @@ export async function readSystem(capabilities: string, shell: Shell, signal: Abo
   }
 }
 
-/** Both are needed: boards of a series may share a UUID, and hosts that were made from one image a machine-id. */
+/** Combines both: boards of a series may share a UUID, and hosts from one image a machine-id. */
 export function systemOf(uuid: string, machineId: string): SystemReading {
   if (!UUID.test(uuid) || NO_UUID.test(uuid))
     return {

@@ -81,7 +81,7 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
   }
 }
 
-/** virsh opens /dev/stdin by its name, which cannot be done with the socket that a shell gives it. */
+/** virsh opens /dev/stdin by name, which fails with a shell's socket. */
 const THROUGH_A_PIPE = 'cat | "$@"'
 
 /** Returns the outcome of a write without an answer. */

@@ -97,7 +97,7 @@ export function updateVmSteps(
   const restarts = changes.some(({ effect }) => effect === 'restart') && vm.restart !== 'never'
   if (chosen.has('power') && vm.power === 'stopped') steps.push(shutdownStep(host, uuid, false))
   else if (chosen.has('power')) steps.push(startStep(host, uuid, { paused: power === 'paused' }))
-  // Rebooting would keep the old hardware: only a domain that was off begins with its new definition.
+  // A reboot would keep the old hardware: only a domain that was off starts with its new definition.
   else if (isUp(power) && restarts) steps.push(shutdownStep(host, uuid, false), startStep(host, uuid, { again: true }))
   return steps
 }
@@ -219,7 +219,7 @@ function growStep(observed: ObservedResource, disk: VmDisk, digest: string | und
     volume: there?.volume ?? '',
     sizeGb: disk.sizeGb ?? 0,
   }
-  // QEMU holds the image while it runs, and must be asked itself.
+  // QEMU locks the image while it runs, so QEMU itself must resize it.
   const running: Readonly<Record<string, string>> = isUp(powerOf(observed))
     ? { domain: uuid, dev: there?.dev ?? '' }
     : {}

@@ -47,8 +47,8 @@ const PASSED = [
 ] as const
 
 /**
- * Reports whether its elements are as deep and as long as those of libvirt may be. The parser takes ten seconds for two
- * megabytes of attributes, and a stack frame for each level.
+ * Reports whether its elements are within libvirt's depth and length. The parser takes ten seconds for two megabytes of
+ * attributes, and a stack frame per level.
  */
 function isBounded(text: string): boolean {
   const tag = /<[^"'<>]*(?:(?:"[^"]*"|'[^']*')[^"'<>]*)*>/y
@@ -106,7 +106,7 @@ export function childrenOf(parent: XmlElement | undefined, name: string): readon
   return (parent?.children ?? []).filter((node): node is XmlElement => isElement(node) && node.name === name)
 }
 
-/** The first element at a path of names: `os/type`. */
+/** Returns the first element at a path: `os/type`. */
 export function find(parent: XmlElement | undefined, path: string): XmlElement | undefined {
   let at = parent
   for (const name of path.split('/')) at = childrenOf(at, name)[0]
@@ -207,7 +207,7 @@ function plainText(content: unknown): string {
 export interface HostPlaces {
   /** Pools by name, with the place of their volumes. */
   readonly pools: ReadonlyMap<string, Pool>
-  /** Networks that libvirt itself keeps; any other name is a bridge of the host. */
+  /** Networks that libvirt manages; any other name is a bridge of the host. */
   readonly networks: ReadonlySet<string>
 }
 
@@ -227,7 +227,7 @@ export function volumePath(places: HostPlaces, pool: string, volume: string): st
   return path === undefined ? undefined : `${path.replace(/\/$/, '')}/${volume}`
 }
 
-/** The pool and the volume that a path belongs to. */
+/** Returns the pool and volume of a path. */
 export function placeOf(
   places: HostPlaces,
   path: string,

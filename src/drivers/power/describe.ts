@@ -13,7 +13,7 @@ import {
 import type { PowerSpec, WorkloadTier } from '../../model/power.ts'
 import { tierOf, type WorkloadTraits } from './tiers.ts'
 
-/** Lists one kind. Undefined: it could not be asked. */
+/** Lists one kind. Undefined: unreadable. */
 export function listing(client: KubernetesClient, signal: AbortSignal) {
   return async (path: string): Promise<readonly Foreign[] | undefined> => {
     const asked = await client.list(path, {}, signal)
@@ -41,7 +41,7 @@ export function describe(object: Foreign, kind: string, answering: readonly Sele
   }
 }
 
-/** Pods behind a Service of a webhook. */
+/** Selects the pods of a webhook's Service. */
 export interface Selector {
   readonly namespace: string
   readonly labels: ReadonlyMap<string, string>

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Answers longer than this are no answers. */
+/** Longer answers are rejected. */
 const MOST_BYTES = 64 * 1024
 
 /**

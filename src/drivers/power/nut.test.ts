@@ -41,7 +41,7 @@ test('the answers of a UPS are read, and nothing is believed that was not said',
     low: false,
     charge: 12,
   })
-  // The primary has ordered the power-off: it cuts the power next, also where the mains are back.
+  // The primary has ordered the power-off: it cuts the power next, even if the mains have returned.
   for (const status of ['FSD OL', 'FSD OB DISCHRG', 'FSD'])
     assert.deepEqual(readUps([line('ups.status', status), line('battery.charge', '60')]), {
       onBattery: true,
@@ -74,7 +74,7 @@ test('a server that is not there, or says nothing, is no reading', async () => {
 })
 
 const DRIVERS = ['/lib/nut', '/usr/lib/nut', '/usr/libexec/nut'].find((place) => existsSync(`${place}/dummy-ups`))
-/** Debian puts a script in front of the server that first asks /etc/nut/nut.conf. */
+/** Debian's upsd is a script that first reads /etc/nut/nut.conf. */
 const SERVER = `${DRIVERS}/upsd`
 const missing = existsSync(SERVER) ? '' : 'nut-server is not installed (upsd, dummy-ups)'
 const skip = missing !== '' && process.env.CI === undefined ? missing : false

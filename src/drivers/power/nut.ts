@@ -5,7 +5,7 @@ export function questions(ups: string): readonly string[] {
   return ['ups.status', 'battery.charge', 'ups.realpower'].map((name) => `GET VAR ${ups} ${name}`).concat('LOGOUT')
 }
 
-/** `rack@192.168.4.2:3493` into its parts; NUT's port when none is named. */
+/** Splits `rack@192.168.4.2:3493`; the default port is NUT's. */
 export function upsAddress(name: string): { readonly ups: string; readonly host: string; readonly port: number } {
   const at = name.indexOf('@')
   const [ups, rest] = at < 0 ? [name, 'localhost'] : [name.slice(0, at), name.slice(at + 1)]

@@ -46,7 +46,7 @@ test('a second pause remembers what the first one found, whoever scaled the work
   assert.deepEqual([web.object.spec.replicas, web.before()], [0, '3'])
   await web.pause()
   assert.deepEqual([web.object.spec.replicas, web.before()], [0, '3'], 'nothing to do a second time')
-  // An autoscaler brings one back before the power is off.
+  // An autoscaler starts one again before the power is off.
   web.object.spec.replicas = 1
   await web.pause()
   assert.deepEqual([web.object.spec.replicas, web.before()], [0, '3'])

@@ -27,7 +27,7 @@ export async function peopleOn(
 const LINE =
   /^(\S+)\s+(\S+)\s+(?:(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}))?.*?\s(old|\.|\?|\d{1,2}:\d{2})\s+\d+(?:\s+\((.*)\))?\s*$/
 
-/** `tapas pts/0 2026-11-15 06:41 00:05 1234 (192.168.4.10)`. */
+/** Parses `tapas pts/0 2026-11-15 06:41 00:05 1234 (192.168.4.10)`. */
 export function readWho(text: string, node: string): readonly ObservedPowerHold[] {
   return text.split('\n').flatMap((line): readonly ObservedPowerHold[] => {
     const match = LINE.exec(line)

@@ -5,7 +5,7 @@ import { clusterSpec } from '../../plan/clusters/testing/fixture.ts'
 import { specWith } from '../../plan/power/testing/fixture.ts'
 import { readCluster } from './read-cluster.ts'
 
-/** A cluster with nothing but these databases of CloudNativePG. */
+/** A cluster with only these databases of CloudNativePG. */
 function clientWith(databases: readonly object[]) {
   return createKubernetesClient({
     async send({ path }) {

@@ -12,7 +12,7 @@ export interface WorkloadTraits {
   readonly containers: readonly string[]
   /** Whether it uses volumes that are attached to a node. */
   readonly claims: boolean
-  /** A webhook that must answer before others may be written is behind it. */
+  /** Whether it serves a webhook that must answer before other objects can be written. */
   readonly answersWebhooks: boolean
 }
 
@@ -50,7 +50,7 @@ function has(label: string, ...values: readonly string[]): (workload: WorkloadTr
   return ({ labels }) => values.includes(labels.get(label) ?? '')
 }
 
-/** Storage systems without a preset, by the namespace that they insist on. */
+/** Storage systems without known labels, by their fixed namespace. */
 const STORAGE = /^(?:longhorn-system|openebs|linstor|piraeus-datastore)$/
 const CLIENT = /(?:^|-)(?:csi|provisioner|attacher|resizer|snapshotter)(?:-|$)/
 const OPERATOR = /(?:^|-)(?:operator|controller-manager)$/

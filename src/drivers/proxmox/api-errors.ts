@@ -2,13 +2,13 @@ import { LIMITS } from '../../lib/limits.ts'
 import { NEVER_BEGUN, type Refusal } from '../../model/step.ts'
 import { cleanText } from './foreign.ts'
 
-/** A foreign error, before it is translated. */
+/** An API's error before its translation. */
 export interface ForeignError {
   /** HTTP status, or undefined for the end of a task. */
   readonly status?: number
-  /** Every text that may carry the reason: the status line and `message`. */
+  /** All texts with a possible reason: the status line and `message`. */
   readonly text: string
-  /** Per parameter, from a 400. */
+  /** By parameter, from a 400. */
   readonly parameters?: Readonly<Record<string, string>>
   /** The failed operation: `create VM 114 (web-1) on fun-bedbug`. */
   readonly doing: string
@@ -16,7 +16,7 @@ export interface ForeignError {
   readonly guest?: string
 }
 
-/** The daemon did not get round to beginning the process of a task. */
+/** The daemon did not start a task's process. */
 export const WORKER_LOST = /got no worker upid|got strange worker upid|starting worker failed/
 
 interface Pattern {
@@ -241,7 +241,7 @@ const PATTERNS: readonly Pattern[] = [
   },
 ]
 
-/** Foreign error to ours: the only place where this is decided. */
+/** Translates an API's error: the only place that decides its meaning. */
 export function translate(error: ForeignError): Refusal {
   if (error.status === 401) return refusalOf('Unauthorized', 'stalled', error, unauthorizedAdvice(error.text), true)
   const whole =

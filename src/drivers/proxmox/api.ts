@@ -13,18 +13,18 @@ import { parseUpid } from './upid.ts'
 
 const BASE = '/api2/json'
 const FORM = 'application/x-www-form-urlencoded'
-/** The host loses about one worker in thirty while others end: a second time in a row is rare, a fifth is something else. */
+/** The host loses about one worker in thirty while others end: twice in a row is rare, five times has another cause. */
 const WORKER_ATTEMPTS = 5
-/** Beyond this, a refused login is most likely a matter of clocks. */
+/** Beyond this, a rejected login is probably due to clocks. */
 const SKEW_MS = 60_000
 
 export interface ApiDeps {
   readonly wire: Wire
   readonly clock: Clock
-  /** Reads that may be under way at once: Proxmox serves three calls at a time and queues the rest. */
+  /** Limit of parallel reads: Proxmox serves three calls at a time and queues the rest. */
   readonly reads: number
   token(): Promise<Secret>
-  /** Called when the token was refused, so that a renewed one is fetched next time. */
+  /** Called after the token was rejected, so that the next call fetches a new one. */
   forgetToken(): void
 }
 
@@ -42,7 +42,7 @@ export interface UploadedFile {
 
 /** Proxmox's HTTP API: token, form encoding, lenient parsing, and translated errors. */
 export interface Api {
-  /** The `data` of an answer. Throws ObservationFailed. */
+  /** Returns the `data` of an answer. Throws ObservationFailed. */
   read(path: string, about: CallSubject, signal: AbortSignal): Promise<unknown>
   /** Reads the whole answer, for the few with fields beside `data`. Throws ObservationFailed. */
   readAnswer(path: string, about: CallSubject, signal: AbortSignal): Promise<ApiFields>
@@ -72,7 +72,7 @@ export interface Api {
     about: CallSubject,
     signal: AbortSignal,
   ): Promise<ApiOutcome>
-  /** A web socket. `secrets` are in its path. Throws ObservationFailed. */
+  /** Opens a web socket. `secrets` are in its path. Throws ObservationFailed. */
   socket(path: string, about: CallSubject, secrets: readonly Secret[], signal: AbortSignal): Promise<Duplex>
 }
 
@@ -102,7 +102,7 @@ export function createApi(deps: ApiDeps): Api {
   ): Promise<{ response: WireResponse; token: Secret }> {
     const token = await deps.token()
     const own = headersOf(token)
-    // A DELETE with a body, even an empty one with a type, is refused with 501.
+    // Proxmox refuses a DELETE with a body, even an empty one with a type, with 501.
     const request =
       body === undefined
         ? { method, path: `${BASE}${path}`, headers: own }
@@ -204,14 +204,14 @@ export function createApi(deps: ApiDeps): Api {
   }
 }
 
-/** `a=b&c=d` with everything escaped: Proxmox splits on every `=`, and reads `+` as itself in some places. */
+/** Encodes `a=b&c=d` with everything escaped: Proxmox splits at every `=`, and in some places does not decode `+`. */
 export function formOf(
   params: Readonly<Record<string, string>>,
   secrets: ReadonlyMap<string, Secret> = new Map(),
 ): string {
   const pairs: string[] = []
   for (const [name, value] of Object.entries(params)) {
-    // A parameter that is a list is sent once for each of its values.
+    // A list parameter is sent once per value.
     for (const one of secrets.has(name) ? [secrets.get(name)?.reveal() ?? ''] : value.split('\0'))
       pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(one)}`)
   }
@@ -363,13 +363,13 @@ function textOfError(error: unknown): string {
   return cleanText(error instanceof Error ? error.message : String(error))
 }
 
-/** Foreign text may repeat what we sent. */
+/** A foreign text may repeat sent secrets. */
 function mask(text: string, secrets: readonly Secret[]): string {
   let masked = text
   for (const secret of secrets) {
     const value = secret.word()
     const lines = value.split(/\r?\n/)
-    // A foreign text arrives on one line: the lines of a key would not be found together.
+    // A foreign text is a single line, so mask each line of a key separately.
     for (const part of [value, value.slice(value.indexOf('=') + 1), ...(lines.length > 1 ? lines : [])])
       if (part.length >= 4) masked = masked.replaceAll(part, '***')
   }

@@ -7,7 +7,7 @@ import type { Api } from './api.ts'
 import { type ApiFields, nameOf, recordsOf } from './foreign.ts'
 import { parseProperties } from './property-string.ts'
 
-/** The configurations in which guests were last seen, by their id: they name the bridges. */
+/** Last seen configurations of guests by id: they name the bridges. */
 export type ObservedBridges = ReadonlyMap<string, ApiFields>
 
 /**
@@ -49,7 +49,7 @@ export function isOnAll(
   })
 }
 
-/** The bridges in a guest's configuration. */
+/** Returns the bridges in a guest's configuration. */
 export function bridgesIn(config: ApiFields): ReadonlySet<string> {
   const cards = Object.entries(config).filter(([key]) => /^net\d+$/.test(key))
   return new Set(cards.flatMap(([, text]) => parseProperties(String(text), 'model').get('bridge') ?? []))

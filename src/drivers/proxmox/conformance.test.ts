@@ -100,7 +100,7 @@ const containerMachine: DriverWorld['machine'] = {
   },
 }
 
-/** The Proxmox driver on the simulated datacentre, in-process, every request held against the real API's schema. */
+/** The Proxmox driver on the simulated datacentre, in-process; the real API's schema validates every request. */
 function simulatedWorld(
   machine: DriverWorld['machine'],
   foreignId: string,
@@ -171,7 +171,7 @@ function simulatedWorld(
   }
 }
 
-/** Notes every request that the real API's own validation would refuse. */
+/** Records every request that the real API's validation would refuse. */
 function checkedWire(wire: Wire, complaints: string[]): Wire {
   return {
     ...wire,

@@ -12,7 +12,7 @@ import { guestPath } from './steps.ts'
 import { powerState } from './survey.ts'
 import { afterGreeting, dataFrames, loginLine, PING, resizeFrame } from './term-frames.ts'
 
-/** Consoles as Proxmox's own page opens them: a proxy for one terminal, then a web socket with the proxy's ticket. */
+/** Consoles as Proxmox's own page opens them: a proxy for one terminal, then a web socket with its ticket. */
 export function consoleOf(endpoint: string, api: Api, clock: Clock): GuestConsole {
   return {
     lines: (observed) => wayWithoutCroft(endpoint, observed),
@@ -152,7 +152,7 @@ function terminalOver(socket: Duplex, size: TerminalSize, clock: Clock): RemoteT
   return { stream, resize: (next) => void socket.write(resizeFrame(boundedSize(next))) }
 }
 
-/** The page of the hypervisor with its screen, and the command for its serial line. */
+/** The hypervisor's page with its screen, and the command for its serial line. */
 function wayWithoutCroft(endpoint: string, { type, externalId, host, name }: ObservedResource): readonly string[] {
   const query = new URLSearchParams({
     console: type === 'container' ? 'lxc' : 'kvm',

@@ -2,7 +2,7 @@ import type { Driver } from '../port.ts'
 import { proxmoxRules } from './rules.ts'
 import { openSession } from './session.ts'
 
-/** Speaks to Proxmox VE over its HTTPS API with a token, and nothing else. */
+/** The driver for Proxmox VE over its HTTPS API with a token. */
 export const proxmoxDriver: Driver = {
   name: 'proxmox',
   rules: proxmoxRules,

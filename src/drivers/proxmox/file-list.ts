@@ -1,6 +1,6 @@
 import type { FileSpec } from '../../model/file.ts'
 
-/** The list that shows a file: one storage of one host, read in one call. */
+/** Returns the list of a file: one storage of one host, read in one call. */
 export function fileList({ host, storage }: Pick<FileSpec, 'host' | 'storage'>): string {
   return `files/${host}/${storage}`
 }

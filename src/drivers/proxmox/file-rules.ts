@@ -48,8 +48,8 @@ export function updateFileSteps(
 }
 
 /**
- * Asks Proxmox to fetch a file that is already there: with the right checksum it answers OK and loads nothing, with
- * a wrong one it fails and leaves the file as it is. Without a declared checksum there is nothing to verify.
+ * Verifies a file by requesting its download again: with the right checksum Proxmox answers OK and downloads nothing,
+ * with a wrong one it fails and keeps the file. Without a declared checksum there is nothing to verify.
  */
 export function verifyFileSteps(file: FileSpec, observed: ObservedResource): readonly Step[] {
   const sum = files.checksumOf(file)

@@ -16,20 +16,20 @@ export function nameOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }
 
-/** A size or a count: finite and not negative, or undefined. */
+/** Returns a finite size or count that is not negative, or undefined. */
 export function countOf(value: unknown): number | undefined {
   const number = typeof value === 'string' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined
 }
 
-/** Proxmox writes a boolean as 1, "1", true or, where a person typed it, as on or yes. */
+/** Parses a boolean: Proxmox writes 1, "1", true or, from a person, on or yes. */
 export function flagOf(value: unknown): boolean | undefined {
   if (value === undefined || value === null) return undefined
   if (value === 1 || value === true || value === '1') return true
   return typeof value === 'string' && /^(on|yes|true)$/i.test(value)
 }
 
-/** The records in a list, at most as many as we are ready to hold. Anything else in it is passed over. */
+/** Returns the records of a list up to a limit, without other entries. */
 export function recordsOf(value: unknown): readonly ApiFields[] {
   if (!Array.isArray(value)) return []
   const list = value.length > LIMITS.surveyEntries ? value.slice(0, LIMITS.surveyEntries) : value

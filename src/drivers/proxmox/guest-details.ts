@@ -3,7 +3,7 @@ import type { ObservedDetails, ObservedResource } from '../../model/resource.ts'
 import { type ApiFields, countOf, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { readMark } from './marks.ts'
 
-/** Configuration, and the keys whose new value waits for a restart. */
+/** A configuration, and the keys with pending values. */
 export interface GuestConfig {
   readonly config: ApiFields
   readonly pending: readonly string[]
@@ -40,7 +40,7 @@ export function readPending(data: unknown): GuestConfig | undefined {
   return { config, pending, inForce }
 }
 
-/** A surveyed guest with what its configuration shows. */
+/** Adds the facts of its configuration to a surveyed guest. */
 export function withConfig(
   observed: ObservedResource,
   look: GuestConfig,
@@ -90,8 +90,8 @@ function createdIn(meta: unknown): { readonly createdMs?: number } {
 }
 
 /**
- * Proxmox draws the UUID of each VM and the MAC address of each card when it makes them, and keeps them in a restore. A
- * container has no UUID.
+ * Proxmox generates each VM's UUID and each card's MAC address at creation, and keeps them in a restore. A container
+ * has no UUID.
  */
 function birthIn(config: ApiFields): { readonly birth?: string } {
   const uuid = typeof config.smbios1 === 'string' ? /(?:^|,)uuid=([0-9a-f-]{36})/i.exec(config.smbios1)?.[1] : undefined
@@ -105,7 +105,7 @@ function birthIn(config: ApiFields): { readonly birth?: string } {
   return first === undefined ? {} : { birth: `mac ${first.mac.toUpperCase()}` }
 }
 
-/** Interfaces that container runtimes and the kernel make up: their addresses lead nowhere from outside. */
+/** Interfaces of container runtimes and the kernel: their addresses are unreachable from outside. */
 const INNER_INTERFACE =
   /^(?:lo|cni|flannel|cali|cilium|lxc|veth|docker|br-|kube-|virbr|nodelocaldns|tunl|vxlan|dummy|weave|wg)/
 

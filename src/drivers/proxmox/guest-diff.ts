@@ -19,11 +19,11 @@ interface GuestSort<Spec> {
   readonly also?: (changes: Change[]) => void
   /** Keys that the declaration decides although it sends none. */
   readonly keys?: readonly string[]
-  /** The change as it is, or with the reason why it cannot be made. */
+  /** Returns the change, with the reason if it is impossible. */
   possible(change: Change, config: ObservedDetails['config'], running: boolean): Change
 }
 
-/** Differences between a guest and its declaration. Pure, and called for every guest of every pass. */
+/** Returns the differences between a guest and its declaration. Pure, and called for every guest of every pass. */
 export function diffGuest<Spec extends Outside>(
   resource: Resource,
   spec: Spec,
@@ -104,7 +104,7 @@ function comparePending(waiting: readonly string[], changes: Change[]): void {
   })
 }
 
-/** Proxmox itself puts a disc drive that is written at the end of the boot order; that can wait for the next start. */
+/** Proxmox itself appends a written disc drive to the boot order; that can wait for the next start. */
 function isOwnAddition(key: string, { config, inForce }: Pick<ObservedDetails, 'config' | 'inForce'>): boolean {
   const [before, now] = [String(inForce?.boot), String(config.boot)]
   if (key !== 'boot' || !now.startsWith(`${before};`)) return false

@@ -8,7 +8,7 @@ import { type Option, type Params, type WantedGuest, wantedOf } from './option.t
 import { beforeOthers, withoutDigest } from './slots.ts'
 import { type CallStepParts, guestPath, hostQueue, makeStep, storageQueues } from './steps.ts'
 
-/** The VM or container that a step is about. */
+/** The VM or container of a step. */
 export interface GuestPlace {
   readonly type: 'vm' | 'container'
   readonly host: string
@@ -104,7 +104,7 @@ interface Writing {
   readonly method?: 'PUT' | 'POST'
 }
 
-/** The calls that write the chosen changes of a configuration: protection is lifted first, alone. */
+/** Returns the calls that write the chosen changes of a configuration: protection is lifted first, alone. */
 export function configureSteps<Spec extends { readonly protection?: boolean }>(
   options: readonly Option<Spec>[],
   guest: GuestPlace,
@@ -161,7 +161,7 @@ export function growStep(
   return guestStep(guest, 'PUT', '/resize', {
     verb: 'resize',
     summary: `grow ${slot} of ${called(guest)} to ${sizeGb} GiB`,
-    // Absolute, so that doing it twice is the same as once.
+    // An absolute size, so that a repetition has no effect.
     params: withDigest({ disk: slot, size: `${sizeGb}G` }, digest),
     queues: storage === undefined ? [] : storageQueues(guest.host, [storage], survey),
   })
@@ -186,20 +186,20 @@ export function moveStep(guest: GuestPlace, move: Move, digest: string | undefin
   })
 }
 
-/** A paused guest is running already as far as Proxmox is concerned: it is resumed, not started. */
+/** Proxmox considers a paused guest running: resume it instead of starting it. */
 export function startStep(guest: GuestPlace, paused = false): Step {
   const word = paused ? 'resume' : 'start'
   const summary = `${word} ${called(guest)} on ${guest.host}`
   return guestStep(guest, 'POST', `/status/${word}`, { verb: 'start', summary, queues: [hostQueue(guest.host)] })
 }
 
-/** Never by force: the guest's data is not ours to risk. */
+/** Never by force: it could lose the guest's data. */
 export function shutdownStep(guest: GuestPlace, params: Params = {}, why = ''): Step {
   const summary = `shut down ${called(guest)} on ${guest.host}${why}`
   return guestStep(guest, 'POST', '/status/shutdown', { verb: 'shutdown', summary, params, disruption: 'restart' })
 }
 
-/** A paused guest hears no request: Proxmox refuses to send one. It is resumed first. */
+/** Proxmox sends no request to a paused guest: resume it first. */
 export function shutdownSteps(guest: GuestPlace, power: PowerState, why = ''): readonly Step[] {
   return [...(power === 'paused' ? [startStep(guest, true)] : []), shutdownStep(guest, {}, why)]
 }

@@ -9,7 +9,7 @@ test('[S-51] an error of Proxmox that repeats one word for megabytes is judged a
     const before = process.threadCpuUsage()
     const { message } = translate({ status: 500, text, parameters: { net0: text }, doing: 'x' })
     const { user } = process.threadCpuUsage(before)
-    // Over the whole text it took minutes.
+    // Without the limit it took minutes.
     assert.ok(user < 10_000_000, `${word}: ${user} µs`)
     assert.ok(message.length < 2 * LIMITS.foreignTextLength + 500)
   }

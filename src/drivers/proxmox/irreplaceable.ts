@@ -37,7 +37,7 @@ export function dataDisks(observed: ObservedResource): readonly string[] {
   return all.filter((slot) => slot !== first)
 }
 
-/** Proxmox would refuse, and only after the guest has been shut down. */
+/** Proxmox would refuse, but only after the guest's shutdown. */
 export function protectedGuest(observed: ObservedResource): Obstacle | undefined {
   if (flagOf(observed.close?.config.protection) !== true) return undefined
   const command = observed.type === 'container' ? 'pct' : 'qm'
@@ -54,6 +54,6 @@ function holdsData(config: ApiFields, key: string): boolean {
   const text = textOf(config[key]) ?? ''
   const properties = parseProperties(text, 'file')
   const volume = properties.get('file') ?? properties.get('volume') ?? ''
-  // Discs are files of their own, and paths of the host are not the guest's.
+  // Discs are separate files, and host paths are not the guest's.
   return volume.includes(':') && properties.get('media') !== 'cdrom'
 }

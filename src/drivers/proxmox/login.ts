@@ -18,7 +18,7 @@ export async function loginOf(
   return { connection, token: (await deps.resolveSecret(token)).word() }
 }
 
-/** The wire of a connection whose address may be inside its secret: then it opens with the first request. */
+/** Opens the wire of a connection whose address may be inside its secret: then with the first request. */
 export function openWireOf(connection: Connection, deps: DriverDeps): Wire {
   if (connection.credentials === undefined) return deps.openWire(connection)
   let opening: Promise<Wire> | undefined

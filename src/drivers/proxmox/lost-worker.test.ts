@@ -41,7 +41,7 @@ describe('a call whose worker the host has lost', () => {
     })
   }
 
-  // The id is locked by then. A second call would be refused because of the first one, and that answer hides the truth.
+  // The id is locked by then. A second call would be refused because of the first one, which hides its result.
   const once = ['/nodes/pve1/qemu', '/nodes/pve1/lxc', '/nodes/pve1/qemu/9000/clone', '/nodes/pve1/lxc/9000/clone']
   for (const path of once) {
     it(`is asked for once where it takes an id: POST ${path}`, async () => {

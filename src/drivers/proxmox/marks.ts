@@ -29,7 +29,7 @@ export function humanTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map((tag) => tag.toLowerCase()).filter((tag) => !isOurs(tag)))].sort()
 }
 
-/** For writing: people's tags in the case they gave them, then ours. */
+/** Returns people's tags in their case, then ours. */
 export function printTags(tags: readonly string[], uid: string): string {
   const human = new Map<string, string>()
   for (const tag of tags) if (!isOurs(tag.toLowerCase())) human.set(tag.toLowerCase(), tag)
@@ -37,7 +37,7 @@ export function printTags(tags: readonly string[], uid: string): string {
   return [...inOrder, ...markTags(uid)].join(';')
 }
 
-/** The tags of people, as they wrote them. */
+/** Returns people's tags unchanged. */
 export function withoutMarkTags(tags: readonly string[]): readonly string[] {
   return tags.filter((tag) => !isOurs(tag.toLowerCase()))
 }
@@ -46,7 +46,7 @@ function isOurs(tag: string): boolean {
   return tag === GENERAL_TAG || UID_TAG.test(tag)
 }
 
-/** The uid in a tag list. Two different ones are a contradiction and count as none. */
+/** Returns the uid in a tag list. Two different ones contradict each other and count as none. */
 export function uidOfTags(text: unknown): string | undefined {
   // Runs for every guest of every survey: most have no mark.
   const lower = typeof text === 'string' ? text.toLowerCase() : ''

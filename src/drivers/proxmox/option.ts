@@ -10,7 +10,7 @@ export interface WantedGuest<Spec> {
   readonly spec: Spec
   readonly mark: Mark
   readonly externalId: string
-  /** Keys whose new value, or whose going, waits for a restart. */
+  /** Keys with a pending new value or deletion. */
   readonly pending?: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export interface WantedGuest<Spec> {
 export interface Option<Spec> {
   create(wanted: WantedGuest<Spec>, params: Params): void
   compare(wanted: WantedGuest<Spec>, config: ApiFields, changes: Change[]): void
-  /** Writes what makes the chosen changes true, and nothing else. */
+  /** Writes the chosen changes and nothing else. */
   update(wanted: WantedGuest<Spec>, config: ApiFields, params: Params, chosen: ReadonlySet<string>): void
 }
 
@@ -119,12 +119,12 @@ function fieldOf(spec: unknown, outer: string, inner: string | undefined): unkno
   return inner === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[inner]
 }
 
-/** Left out, it is 100 or 1024 depending on the host's control groups; both count as the default. */
+/** The default is 100 or 1024, depending on the host's control groups; both match. */
 export function sameUnits(declared: number, observed: number): boolean {
   return observed === 0 && (declared === 100 || declared === 1024)
 }
 
-/** Every difference that options find in a configuration. */
+/** Returns all differences of the options. */
 export function compareAll<Spec>(
   options: readonly Option<Spec>[],
   wanted: WantedGuest<Spec>,
@@ -139,7 +139,7 @@ export function printFlag(value: boolean): string {
   return value ? '1' : '0'
 }
 
-/** Text of a configuration value; Proxmox gives some numbers as numbers and some as strings. */
+/** Returns a value as text; Proxmox returns some numbers as numbers and some as strings. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'number' ? String(value) : undefined

@@ -28,7 +28,7 @@ export interface PropertyPart<Item> {
   readonly identifies?: boolean
   /** Another part about the former value, which is removed with it. */
   readonly replaces?: string
-  /** Between the declaration's value and the text. */
+  /** Converts between the declared value and its text. */
   print?(value: Value): string
   read?(text: string): Value
 }
@@ -50,7 +50,7 @@ export interface DeviceShape<Item> {
   newEffect?(config: ApiFields, key: string): Effect
   /** The start of a new device's string: its new volume. */
   start?(item: Item): readonly (readonly [key: string, value: string])[]
-  /** The text to properties and back, where it is not the usual form. */
+  /** Converts an unusual text to properties and back. */
   parse?(text: string): Properties
   print?(properties: Properties): string
   /** Differences outside the parts: a volume's storage and size. */
@@ -103,7 +103,7 @@ export function device<Spec, Item extends object>(
   }
 }
 
-/** Sets the parts that are declared and wanted; everything else stays as it is. */
+/** Sets the chosen declared parts; all others stay. */
 function setParts<Item extends object>(
   properties: Properties,
   item: Item,

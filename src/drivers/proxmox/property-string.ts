@@ -1,6 +1,6 @@
 /**
- * Proxmox's property strings: `local:100/vm-100-disk-0.raw,iothread=1,size=8G`. A part without `=` belongs to the
- * option's default key. Order carries no meaning, and Proxmox gives it back as it likes.
+ * Proxmox's property strings: `local:100/vm-100-disk-0.raw,iothread=1,size=8G`. A part without `=` has the option's
+ * default key. The order has no meaning, and may change in answers.
  */
 export type Properties = Map<string, string>
 
@@ -22,16 +22,16 @@ export function parseProperties(text: string, defaultKey: string): Properties {
   return properties
 }
 
-/** The default key first and bare, as Proxmox itself prints it. */
+/** Prints the default key first and bare, as Proxmox does. */
 export function printProperties(properties: ReadonlyMap<string, string>, defaultKey: string): string {
   const first = properties.get(defaultKey)
-  // A bare value that holds `=` would be read back as a key.
+  // A bare value with `=` would be parsed as a key.
   const parts = first === undefined ? [] : [first.includes('=') ? `${defaultKey}=${first}` : first]
   for (const [key, value] of properties) if (key !== defaultKey) parts.push(`${key}=${value}`)
   return parts.join(',')
 }
 
-/** Bytes of `8G`, `528K`, `1.5T`; undefined for anything else. */
+/** Returns the bytes of `8G`, `528K`, `1.5T`; undefined for other text. */
 export function parseSize(text: string | undefined): number | undefined {
   const match = text === undefined ? null : /^(\d+(?:\.\d+)?)([KMGT]?)$/.exec(text)
   if (match === null) return undefined

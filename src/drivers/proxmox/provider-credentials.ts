@@ -4,15 +4,15 @@ import { Secret } from '../../model/secret.ts'
 /** The login in the secret of a Crossplane ProviderConfig. */
 export type ProviderLogin =
   | { readonly endpoint: string; readonly token: Secret }
-  /** Why it makes no connection. Names fields, never their values. */
+  /** Why it gives no connection. Names fields, never their values. */
   | { readonly problem: string }
 
 const ENDPOINT = /^(https:\/\/(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?)(?:\/api2\/json)?\/?$/
 const TOKEN = /^[^\s!=]+![^\s=]+=[^\s]+$/
 
 /**
- * The JSON in the Secret of a ProviderConfig of the bpg provider: endpoint, api_token, insecure. `pinned`: the
- * ProviderConfig names the fingerprint of the certificate, so that `insecure` is not needed. Pure.
+ * Parses the JSON in the Secret of a ProviderConfig of the bpg provider: endpoint, api_token, insecure. `pinned`: the
+ * ProviderConfig names the certificate's fingerprint, so `insecure` is not needed. Pure.
  */
 export function readProviderCredentials(text: string, pinned: boolean): ProviderLogin {
   const fields = recordIn(text)

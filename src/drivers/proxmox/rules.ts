@@ -40,7 +40,7 @@ const guests = {
   },
 }
 
-/** The pure half of the Proxmox driver, by the type of the thing. */
+/** The pure half of the Proxmox driver, by type. */
 export const proxmoxRules: Rules = rulesByType(
   'proxmox',
   {

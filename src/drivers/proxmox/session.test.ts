@@ -27,7 +27,7 @@ const STEP: Step = {
 type WireAnswer = Partial<WireResponse>
 type Answer = WireAnswer | Error
 
-/** A session whose wire gives prepared answers by path, and the requests that it was sent. */
+/** A session whose wire has prepared answers by path, and records its requests. */
 function scripted(
   answer: (request: WireRequest, count: number) => Answer | Promise<Answer>,
   secrets: () => string = () => TOKEN,

@@ -138,7 +138,7 @@ async function resolveToken(connection: Connection, deps: DriverDeps): Promise<S
     const why = cleanText(error instanceof Error ? error.message : 'unknown')
     throw refuse(`the token of connection ${connection.name} could not be read: ${why}`)
   }
-  // A line break in here would begin a second header.
+  // A line break here would start a second header.
   if (!/^[^\s!=]+![^\s=]+=[^\s]+$/.test(value))
     throw refuse(`the token of connection ${connection.name} does not look like user@realm!name=secret`)
   return new Secret(value)
@@ -216,7 +216,7 @@ function createSitePower(api: Api): SitePower {
   }
 }
 
-/** Makes the call of a step. Secrets are resolved here, when it is made, and are in no plan. */
+/** Makes a step's call. Resolves its secrets only now, so that no plan contains them. */
 async function perform(api: Api, deps: DriverDeps, step: StepOver<'rest'>, signal: AbortSignal): Promise<Outcome> {
   const secrets = new Map<string, Secret>()
   for (const name of step.secretParams ?? []) {

@@ -79,7 +79,7 @@ function isGone<Spec>(
   return config[slot] === undefined && !rule.declared(spec).includes(slot) && pending?.includes(slot) !== true
 }
 
-/** Places that are ours once the chosen changes are made: those that stay, and those that are filled now. */
+/** Returns the slots that are ours after the chosen changes: remaining and newly filled ones. */
 function filledAfter<Spec>(
   rule: SlotRule<Spec>,
   wanted: WantedGuest<Spec>,
@@ -126,7 +126,7 @@ export function beforeOthers(
   return lifts && chosen.size > 1 ? new Set(['protection']) : undefined
 }
 
-/** A step that follows another one on the same configuration: by then it has another version. */
+/** Drops the digest of a step after another one on the same configuration, whose version has changed by then. */
 export function withoutDigest(step: Step): Step {
   if (step.lane !== 'rest') return step
   const { digest: _, ...params } = step.call.params

@@ -13,7 +13,7 @@ import { taskOutcome } from './tasks.ts'
 /** Proxmox's form of a name; `current` means the present state. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{1,39}$/
 
-/** Snapshots of machines and containers as Proxmox keeps them: of the disks and the configuration, not of the memory. */
+/** Proxmox's snapshots of machines and containers: disks and configuration, without memory. */
 export function snapshotsOf(api: Api, clock: Clock): GuestSnapshots {
   const write = async (
     method: 'POST' | 'DELETE',
@@ -118,7 +118,7 @@ async function runs(api: Api, observed: ObservedResource, signal: AbortSignal): 
   return isRecord(status) && powerState(status.status) === 'running'
 }
 
-/** Asks until it has ended: a person waits for it. */
+/** Polls until it has ended, since a person waits for it. */
 async function awaitTask(api: Api, clock: Clock, taskId: string, doing: string, signal: AbortSignal): Promise<Outcome> {
   const untilMs = clock.monotonicMs() + LIMITS.snapshotMs
   while (clock.monotonicMs() < untilMs && !signal.aborted) {

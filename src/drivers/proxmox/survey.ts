@@ -12,7 +12,7 @@ import { type ApiFields, cleanText, countOf, flagOf, nameOf, recordsOf } from '.
 import { uidOfTags } from './marks.ts'
 import { parseUpid } from './upid.ts'
 
-/** Turns the answers of `cluster/resources` and `cluster/tasks` into a survey. Pure. */
+/** Parses the answers of `cluster/resources` and `cluster/tasks` to a survey. Pure. */
 export function readSurvey(connection: string, atMs: number, listed: unknown, tasks: unknown): Survey {
   const hosts: ObservedHost[] = []
   const storages: ObservedStorage[] = []
@@ -147,7 +147,7 @@ function hostOf(entry: ApiFields): string | undefined {
   return nameOf(entry.node)
 }
 
-/** A storage without statistics is not in use on its host; unless the host itself gives none, as for its first seconds. */
+/** A storage without statistics is unused on its host, unless the host itself has none, as in its first seconds. */
 function readStorage(entry: ApiFields, silentHost: boolean): ObservedStorage | undefined {
   const name = nameOf(entry.storage)
   const host = nameOf(entry.node)

@@ -1,7 +1,7 @@
 import { humanTags, printTags, splitTags } from './marks.ts'
 import type { Option } from './option.ts'
 
-/** Tags of people, as a set. Ours travel with them in the same key: see mark.ts. */
+/** People's tags as a set. Ours share their key: see mark.ts. */
 export const tags: Option<{ readonly tags?: readonly string[] }> = {
   create(wanted, params) {
     params.tags = printTags(wanted.spec.tags ?? [], wanted.mark.uid)

@@ -1,4 +1,4 @@
-/** The name of a task: `UPID:node:pid:pstart:starttime:type:id:user:`. */
+/** A task's id: `UPID:node:pid:pstart:starttime:type:id:user:`. */
 export interface Upid {
   readonly host: string
   readonly startedMs: number

@@ -1,7 +1,7 @@
 import { type Command, run } from './command.ts'
 
 const APT = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-y', '-o', 'DPkg::Lock::Timeout=120'] as const
-/** A small computer with a slow line, and an initramfs for each of its kernels. */
+/** Enough for a small computer with a slow line, and an initramfs per kernel. */
 const LONG_MS = 900_000
 
 /** Returns one call of apt-get that changes packages. */

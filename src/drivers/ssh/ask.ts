@@ -18,7 +18,7 @@ export interface ObservedFile {
   readonly owner: string
   readonly group: string
   readonly sha256: string
-  /** Absent when it is the expected one, too large, or not text. */
+  /** Absent if as expected, too large, or not text. */
   readonly content?: string
   /** A link's target. */
   readonly target: string
@@ -42,7 +42,7 @@ export interface RunResult {
   readonly out: string
 }
 
-/** The answer to one question, flat, as the probe gave it. */
+/** One question's answer as flat fields of the probe. */
 export type HostAnswer = Readonly<Record<string, string>>
 export type Answers = ReadonlyMap<string, HostAnswer>
 

@@ -10,7 +10,7 @@ import { BATCH, batchOf, readBatch } from './batch.ts'
 import type { Command } from './command.ts'
 import { rulesOf } from './items/registry.ts'
 
-/** The real program over a folder of our own, on a host without systemd and with another dpkg and apt-get. */
+/** The real program on a test folder, on a host without systemd and with fake dpkg and apt-get. */
 function host(programs: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'croft-batch-'))
   for (const [name, text] of Object.entries(programs))

@@ -1,7 +1,7 @@
 import { ShellFailure } from '../../lib/shell.ts'
 import type { Outcome, Refusal } from '../../model/step.ts'
 
-/** Failures that time does not heal. */
+/** Failures that waiting does not cure. */
 const STALLED: Readonly<Record<string, string>> = {
   'host-key': 'HostKeyMismatch',
   denied: 'Unauthorized',

@@ -21,7 +21,7 @@ import { removeInHome, writeInHome } from './home.ts'
 const skip = process.getuid?.() === 0 ? false : 'needs root, to act as another user'
 const NOBODY = 65_534
 
-/** A home of another user, and a folder of root's that the user wants to have. */
+/** A user's home, and a folder of root's that the user wants. */
 function home() {
   const folder = mkdtempSync(join(tmpdir(), 'croft-home-'))
   chmodSync(folder, 0o755)

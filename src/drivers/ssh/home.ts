@@ -15,7 +15,7 @@ sync -d -- "$t" 2>/dev/null || :
 mv -fT -- "$t" "$1/$2"
 `
 
-/** The folder itself is made by root: a home may be root's own. Neither command follows a link in its place. */
+/** root creates the folder itself, since a home may be root's. Neither command follows a link there. */
 export function writeInHome(user: string, folder: string, name: string, content: string): readonly Command[] {
   return [
     run('mkdir', '-p', '--', folder),

@@ -96,7 +96,7 @@ export function ownFile(path: string, content: string, after: readonly Command[]
   }
 }
 
-/** A part of a file name from a name of ours. */
+/** Returns a name in the form of a file name. */
 export function fileWord(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+/, '') || 'x'
 }

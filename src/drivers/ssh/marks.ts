@@ -65,7 +65,7 @@ export function markCommands(
   ]
 }
 
-/** Removes the mark of an item, and croft's folders with the last one. */
+/** Deletes the mark of an item, and croft's folders with the last one. */
 export function leaveCommands(id: string): readonly Command[] {
   const rmdir = (folder: string): Command => ({
     do: 'run',

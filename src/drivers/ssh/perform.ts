@@ -27,7 +27,7 @@ class CommandFailed extends Error {
   }
 }
 
-/** The commands of a step; this driver makes no others. */
+/** Returns the commands of a step; this driver creates no others. */
 export function hostCommands({ lane, summary, ...step }: Step): readonly Command[] {
   const commands = 'commands' in step ? step.commands : []
   return commands.map((one) => {
@@ -65,7 +65,7 @@ export async function performCommands(
   }
 }
 
-/** Neighbours that may travel together, together. */
+/** Groups neighbours that can be batched. */
 function groupsOf(commands: readonly Command[]): readonly (Command | Ready[])[] {
   const groups: (Command | Ready[])[] = []
   for (const command of commands) {
@@ -138,7 +138,7 @@ async function doOne(command: Command, hands: Hands, signal: AbortSignal): Promi
       return await hands.prove(signal)
     case 'disarm': {
       const ran = await shell.run(['sh', '-c', DISARM, 'croft', command.name, `${ARMED}/${command.name}`], { signal })
-      // We were cut off, it took the change back, and so we hear of it again: that is no success.
+      // croft was cut off and the host reverted the change: that is no success.
       if (ran.code === TAKEN_BACK)
         throw new CommandFailed({
           reason: 'TakenBack',

@@ -4,9 +4,9 @@ import { askKey, type HostAnswer, type HostQuestion } from './ask.ts'
 /** A host's answers. */
 export interface Probed {
   readonly answers: ReadonlyMap<string, HostAnswer>
-  /** The texts of the marks that croft left there. */
+  /** The texts of croft's marks on the host. */
   readonly marks: readonly string[]
-  /** `id` changes with every start of the host; `cpus`; `load`; `memory` and `free` in KiB; `sensors`, a line each. */
+  /** `id` changes at every start of the host; `cpus`; `load`; `memory` and `free` in KiB; `sensors`, one per line. */
   readonly host: Readonly<Record<string, string>>
 }
 
@@ -14,7 +14,7 @@ const MARKS = 0
 const BOOT = 1
 const FIRST = 2
 
-/** The questions as the probe reads them, each once. */
+/** Returns the questions in the probe's form, without duplicates. */
 export function probeInput(asks: readonly HostQuestion[]): { readonly text: string; readonly keys: readonly string[] } {
   const lines = new Map<string, string[]>()
   for (const ask of asks) {

@@ -63,7 +63,7 @@ function seen(wanted: HostItem, written: string, running: string, bootId: string
   }
 }
 
-/** The steps of one pass, and the mark that they leave. */
+/** Returns the steps of one pass, and the resulting mark. */
 function pass(wanted: HostItem, observed: ObservedResource) {
   const resource = resourceOf(wanted)
   const changes = rules.diff(resource, observed)

@@ -23,11 +23,11 @@ export interface ItemDetails {
   readonly secretSha?: string
   /** Differs after every start of the host. */
   readonly bootId?: string
-  /** Items of the host whose change was interrupted or failed, and which its next start would meet. */
+  /** Items of the host with an interrupted or failed change, which affect its next start. */
   readonly unfit?: readonly string[]
 }
 
-/** Items are always there in some state, so they are compared and changed, never created. */
+/** Items always exist in some state, so they are compared and changed, never created. */
 export const rules: Rules = {
   ...NO_GUESTS,
   keeps: ({ desired }) => desired.type === 'item',
@@ -209,7 +209,7 @@ function configureStep(
   return stepOf(harmDoneBy(item, changing), summary.slice(0, 200), host, id, commands, queuesFor(item))
 }
 
-/** Disks are emptied only where a person wrote their serial numbers down. */
+/** Disks are erased only if a person declared their serial numbers. */
 function harmDoneBy(item: HostItem, commands: readonly Command[]): HarmParts {
   const isErasing = commands.some((one) => one.do === 'run' && /\bwipefs -a\b/.test(one.argv.join(' ')))
   if (!isErasing) return { verb: 'configure' }

@@ -20,7 +20,7 @@ import { ITEMS_LIST, type ItemDetails, wantedOf } from './rules.ts'
 const PROOFS = 10
 const PROOF_PAUSE_MS = 500
 
-/** A host over SSH, or this very computer. One round trip shows everything that is wanted of it. */
+/** A host over SSH, or this computer. One round trip reads all wanted facts. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
   const { ssh } = connection
   if (ssh === undefined || deps.openShell === undefined) throw new Error(`${connection.name} says no way to a shell`)
@@ -41,7 +41,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     return probed
   }
 
-  /** Hashes of the secrets that are wanted as files; a secret that is not to be had leaves its file alone. */
+  /** Returns hashes of the secrets for files; if a secret is unreadable, its file is left alone. */
   async function secretShas(wanted: readonly WantedItem[]): Promise<ReadonlyMap<string, string>> {
     const shas = new Map<string, string>()
     for (const { item } of wanted) {
@@ -170,7 +170,7 @@ function hostOf(name: string, { host }: Probed, now: Sensors, before: Sensors | 
     cpus,
     memoryBytes: bytes(host.memory),
     memoryUsedBytes: bytes(host.memory) - bytes(host.free),
-    // More may wait than there are processors: then all of them are busy.
+    // More processes may wait than there are processors: then all are busy.
     ...(host.load === undefined || cpus === 0 ? {} : { load: Math.min(1, Number(host.load) / cpus) }),
     ...defined({ temperatureC, watts }),
   }

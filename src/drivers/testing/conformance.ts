@@ -7,12 +7,12 @@ import type { Desired, ObservedResource, RemoteTask, Resource, Survey } from '..
 import type { Outcome, Refusal, Step } from '../../model/step.ts'
 import { type Driver, type DriverDeps, ObservationFailed, type Session } from '../port.ts'
 
-/** An outside system in which a driver can be tried: real code on a fake world with time that moves when asked. */
+/** A simulated outside system for tests of a driver: real code, and a controlled clock. */
 export interface DriverWorld {
   readonly driver: Driver
   readonly connection: Connection
   readonly deps: DriverDeps
-  /** A machine that can be made here, with one disk, declared to run; its id is free. */
+  /** A machine that can be created here, with one disk, declared to run; its id is free. */
   readonly machine: { readonly sizeGb: number; declared(change: MachineChange): Desired }
   /** A machine that croft did not create and that exists from the start. */
   readonly foreignId: string
@@ -337,7 +337,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
         if (outcome.result !== 'done') break
       }
       assert.ok(world.nowMs() - startedMs < 1_000)
-      // A system that does everything at once has nothing to be waited for.
+      // An immediate system has nothing to wait for.
       if (outcome?.result === 'done') return
       assert.ok(outcome?.result === 'started', JSON.stringify(outcome))
       const task = await world.run(session.taskOutcome(outcome.taskId, NEVER))

@@ -10,7 +10,7 @@ export interface ConsoleWorld extends AsyncDisposable {
   readonly running: ObservedResource
   readonly stopped: ObservedResource
   readonly bare: ObservedResource
-  /** Texts that must be in no message: tokens. */
+  /** Texts that no message may contain: tokens. */
   readonly secrets: readonly string[]
 }
 
@@ -81,7 +81,7 @@ export function consoleConformance(name: string, open: () => Promise<ConsoleWorl
   })
 }
 
-/** Reads until the text matches, and answers all of it. */
+/** Reads until the text matches, and returns all of it. */
 export function said(stream: RemoteTerminal['stream'], pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const decoder = new TextDecoder()

@@ -50,7 +50,7 @@ function awaited([first, ...others]: readonly string[]): string | undefined {
   return `${first}${others.length === 0 ? '' : ` and ${others.length} more`} of its HostConfig in place`
 }
 
-/** Brings the lists of items that boxes are wanted to have, where the survey got through to them. */
+/** Reads the lists of declared items on boxes that the survey reached. */
 export async function readHostItems(
   { estate, rules }: Pick<IdentifyInput, 'estate' | 'rules'>,
   factsByConnection: FactsByConnection,

@@ -23,7 +23,7 @@ export function judgeCluster(
   return { record, events: eventsOf(look, attempts, before, record, goesOn, nowMs) }
 }
 
-/** The record of a cluster by everything but its `readyWhen`. Pure. */
+/** Returns the record of a cluster without its `readyWhen`. Pure. */
 export function clusterRecord(
   look: ClusterPlan,
   attempts: readonly StepAttempt<'cluster'>[],

@@ -72,7 +72,7 @@ export async function keepClusters(
   }
 }
 
-/** Performs the due steps of one cluster. That a dead node is replaced is written down before. */
+/** Performs the due steps of one cluster. Records the replacement of a dead node first. */
 async function actOnCluster(
   { look, surroundings }: ReachedCluster,
   deps: PassDeps & Pick<StepDeps, 'unsure'>,

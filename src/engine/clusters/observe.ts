@@ -146,8 +146,8 @@ function isCleared({ k3s }: ObservedNode, { identity }: ObservedCluster): boolea
 }
 
 /**
- * A machine that Git no longer names is a node of this cluster only if the cluster shows something under its name, or
- * we remember that it was one. Otherwise it is an ordinary machine, which is no business of the coordinator.
+ * Reports whether an undeclared machine is a node of this cluster: the cluster shows its name, or its record does.
+ * Otherwise it is an ordinary machine, outside the coordinator.
  */
 function belongs(name: string, observed: ObservedCluster, { spec, key }: ClusterDeclaration, ledger: Ledger): boolean {
   if ([...spec.servers, ...spec.agents].some((node) => node.name === name)) return true

@@ -56,7 +56,7 @@ export interface OperationDeps {
   surroundings(): Promise<ClusterSurroundings> | ClusterSurroundings
   /** Stops all other work of croft on the cluster, or permits it again. */
   setHold(reason: string | undefined): Promise<void>
-  /** The step that an earlier run began and never heard of again. */
+  /** Returns the step of an earlier run with an unknown result. */
   unsure(): Promise<OperationEffect | undefined>
   /** Durably records the next effect; undefined once its outcome is certain. */
   intend(effect: OperationEffect | undefined): Promise<void>

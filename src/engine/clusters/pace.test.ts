@@ -15,7 +15,7 @@ function waiting(...waits: readonly ClusterWait[]): ClusterPass {
 
 const NO_FAILURES: StepFailures = new Map()
 
-/** A controller whose clocks agree. */
+/** A controller with equal clocks. */
 const at = (ms: number) => ({ nowMs: ms, steadyMs: ms })
 
 const forBoot: ClusterWait = { node: 's1', awaits: 's1 to boot', sinceMs: 0 }

@@ -9,7 +9,7 @@ import { standingOrders } from '../../plan/clusters/orders.ts'
 import { remediationsOver } from '../../plan/clusters/remediation-over.ts'
 import { activeRequests, type Store } from '../../store/port.ts'
 
-/** Under which name the store keeps what people asked of a cluster. */
+/** Returns the store's name for people's orders about a cluster. */
 export function requestsName(cluster: string): `cluster-orders/${string}` {
   return `cluster-orders/${cluster}`
 }

@@ -4,7 +4,7 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { SshTarget } from '../../model/secret.ts'
 
-/** Clusters and the boxes under them that are spoken to; each is opened once and kept while its declaration stays. */
+/** Open connections to clusters and their boxes; each is cached while its declaration is unchanged. */
 export interface ClusterSessions {
   of(cluster: ClusterDeclaration): Promise<ClusterSession>
   /** Returns the operator of a whole cluster: here for drills. */
@@ -22,7 +22,7 @@ export interface ClusterTools {
   openShell?(target: SshTarget): Shell
 }
 
-/** `load` is asked when the first cluster is met: an estate without one pays for nothing. */
+/** `load` is called for the first cluster, so that an estate without one pays nothing. */
 export function createClusterSessions(load: (() => Promise<ClusterTools>) | undefined): ClusterSessions {
   const sessions = new Map<string, { readonly declared: string; readonly session: ClusterSession }>()
   const shells = new Map<string, { readonly declared: string; readonly shell: Shell }>()

@@ -21,7 +21,7 @@ export interface ObservedMachines {
   readonly kept: ReadonlyMap<ResourceKey, NonNullable<ObservedMachine['mayNotGo']>>
   /** Changes that need a restart of the machine. */
   readonly restarts: ReadonlyMap<ResourceKey, string>
-  /** Boxes that were there before, by name, as far as something is declared of them. */
+  /** Declared boxes that croft did not create, by name. */
   readonly hosts: ReadonlyMap<string, HostReadiness>
   readonly ledger: Ledger
   readonly nowMs: number

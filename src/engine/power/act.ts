@@ -28,7 +28,7 @@ const PAUSES: Readonly<Partial<Record<PowerVerb, number>>> = {
   'stop-k3s': LIMITS.powerLook.longestMs,
 }
 
-/** Performs the due steps of one Power side by side, each with its intention. Each of them may be repeated. */
+/** Performs the due steps of one Power in parallel, each with its intention. Each is idempotent. */
 export async function actOnPower(
   looked: ReachedPower,
   factsByConnection: FactsByConnection,

@@ -15,6 +15,6 @@ export interface PowerObserveDeps {
   readonly powerMemory: PowerMemory
   /** Asks a HealthCheck by its name. */
   readonly askCheck: AskCheck
-  /** Undefined while only a plan is made. */
+  /** Undefined if only a plan is made. */
   readonly epoch?: number
 }

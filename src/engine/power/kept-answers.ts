@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 
-/** The newest answer of something that is slow to ask, by its name. */
+/** The newest answer of a slow system, by name. */
 export type KeptAnswers<T> = Map<string, KeptAnswer<T>>
 
 interface KeptAnswer<T> {

@@ -93,7 +93,7 @@ export function clusterPower(
   return {
     formed: observed.identity?.formed === true || observed.api === 'yes',
     api: shown === undefined && observed.api === 'yes' ? 'unknown' : observed.api,
-    // An API that answers object calls has a majority behind it.
+    // An API that answers calls for objects has a majority.
     quorum: observed.api === 'yes' || (members.length > 0 && up > members.length / 2) ? 'yes' : 'no',
     workloads: runningOn(shown, off),
     attachments: stillAttached(shown, off),

@@ -13,7 +13,7 @@ import { guestIn, type ObservedResource, type Survey } from '../../model/resourc
 import type { identifyAll } from '../../plan/things/identify-all.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
 
-/** A declared machine of a hypervisor, as far as power is concerned. */
+/** A hypervisor's declared machine, as far as power is concerned. */
 interface GuestPower {
   readonly observed?: ObservedResource
   readonly exists: 'yes' | 'no' | 'unknown'
@@ -52,7 +52,7 @@ function powerHost(spec: PowerSpec, connection: string, node: string | undefined
   return spec.hosts.find((host) => host.connection === connection && host.node === node)?.name
 }
 
-/** The part of each machine that a Power switches. */
+/** Returns the role of each machine that a Power switches. */
 export function rolesIn(
   spec: PowerSpec,
   guests: ReadonlyMap<ResourceKey, GuestPower>,
@@ -82,7 +82,7 @@ export function rolesIn(
   return roles
 }
 
-/** The machines that a Power switches, each with its part in it. */
+/** Returns the machines that a Power switches, with their roles. */
 export function machinesOf(
   spec: PowerSpec,
   guests: ReadonlyMap<ResourceKey, GuestPower>,
@@ -136,7 +136,7 @@ function nodeMachines(cluster: ClusterInput | undefined): ReadonlySet<ResourceKe
   return new Set([...servers, ...agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])))
 }
 
-/** Guests that are being backed up by their hypervisor. */
+/** Returns guests with a running backup of their hypervisor. */
 export function guestBackups(
   spec: PowerSpec,
   worlds: ReadonlyMap<string, World>,

@@ -13,7 +13,7 @@ const SPEC = specWith({
 })
 const signal = new AbortController().signal
 
-/** A process that watches the UPSs; `said` is what they answer. */
+/** A process that watches the UPSs; `said` holds their answers. */
 function watcher(disk: ReturnType<typeof createMemoryStore>['disk']) {
   const memory = emptyPowerMemory()
   const store = createMemoryStore(disk)

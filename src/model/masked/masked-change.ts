@@ -2,7 +2,7 @@ import type { Change } from '../resource.ts'
 import { maskTree } from './masked-tree.ts'
 import { hiddenOf } from './secret-fields.ts'
 
-/** Returns a change as everybody may see it: values that its path calls secret, or in which secrets stand, are masked. Pure. */
+/** Returns a change for display: values with a secret path or secret content are masked. Pure. */
 export function maskChange(change: Change): Change {
   if (change.secret === true) return { ...change, ...bothHidden(change) }
   const { name, parent, entry } = placeOf(change.path)
@@ -16,7 +16,7 @@ function bothHidden({ from, to }: Change): Pick<Change, 'from' | 'to'> {
   return { from: hidden(from), to: hidden(to) }
 }
 
-/** `spec.env[name=TOKEN].value` is the field `value` of the entry TOKEN in `env`. */
+/** Splits a path: `spec.env[name=TOKEN].value` is the field `value` of the entry TOKEN in `env`. */
 function placeOf(path: string): { readonly name: string; readonly parent: string; readonly entry: string | undefined } {
   const steps = [...path.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(([, inside, name]) => ({ inside, name }))
   const names = steps.flatMap(({ name }) => (name === undefined ? [] : [name]))

@@ -1,7 +1,7 @@
 import type { CroftEvent, NewEvent } from '../record.ts'
 import { maskMessage } from './secret-text.ts'
 
-/** Returns an event without the secrets that foreign messages in it quote. Pure. */
+/** Returns an event without secrets in quoted foreign messages. Pure. */
 export function maskEvent<Told extends CroftEvent | NewEvent>(event: Told): Told {
   const message = maskMessage(event.message)
   const call = event.cause?.call === undefined ? undefined : maskMessage(event.cause.call)

@@ -4,7 +4,7 @@ import { announcesSecret, type Hidden, hiddenOf, isSecretValue } from './secret-
 import { namesSecret } from './secret-name.ts'
 import { maskWritten, SWALLOWED, swallow } from './secret-text.ts'
 
-/** A piece of the text that is written otherwise. */
+/** A replaced piece of the text. */
 interface MaskedPiece {
   readonly from: number
   readonly to: number
@@ -14,12 +14,12 @@ interface MaskedPiece {
 /** Flow collections nested deeper than this are masked line by line: the YAML parser would take minutes. */
 const DEEPEST = 100
 const LARGEST = 512 * 1024
-/** Texts inside texts inside texts. */
+/** The nesting limit of texts inside texts. */
 const NESTED = 3
 
 /**
- * Returns a manifest, or another text that people write, with its secrets masked: fields by name and by what stands beside
- * them, and secrets inside texts. Comments, order and references to secrets stay. Pure.
+ * Returns a manifest, or another person's text, with its secrets masked: fields by name and siblings, and secrets
+ * inside texts. Comments, order and references to secrets stay. Pure.
  */
 export function maskManifest(text: string, nested = 0): string {
   return maskedLines(text, nested)
@@ -27,7 +27,7 @@ export function maskManifest(text: string, nested = 0): string {
     .join('\n')
 }
 
-/** Returns the masked text line for line; `SWALLOWED` where a secret of several lines goes on. Pure. */
+/** Returns the masked lines; `SWALLOWED` for the further lines of a secret. Pure. */
 export function maskedLines(text: string, nested = 0): readonly string[] {
   return maskLines(text, nested)
     .split('\n')
@@ -49,7 +49,7 @@ function isDeep(text: string): boolean {
   return /^(?: *[?-] ){40}/m.test(text)
 }
 
-/** Undefined: it is no YAML that has fields or a list. */
+/** Returns undefined if the text is no YAML with fields or a list. */
 function editsOf(text: string, nested: number): readonly MaskedPiece[] | undefined {
   const { parseAllDocuments, isCollection } = yamlLibrary()
   try {
@@ -60,7 +60,7 @@ function editsOf(text: string, nested: number): readonly MaskedPiece[] | undefin
     for (const { contents } of documents) walk.node(contents as Node | null, 'none', '')
     return walk.edits.toSorted((a, b) => a.from - b.from)
   } catch {
-    // Too deep for the reader's stack.
+    // Too deep for the parser's stack.
     return undefined
   }
 }

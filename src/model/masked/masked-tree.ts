@@ -5,8 +5,8 @@ import { maskMessage, maskWritten } from './secret-text.ts'
 const DEEPEST = 60
 
 /**
- * Returns a parsed value with its secrets masked: the same rules as for a manifest. `name`: the field that it is
- * of. `text`: how the texts in it are masked. Pure.
+ * Returns a parsed value with its secrets masked, by the rules for manifests. `name`: its field. `text`: masks the
+ * texts in it. Pure.
  */
 export function maskTree(value: unknown, name = '', text: (text: string) => string = maskEmbedded): unknown {
   return masked(value, {
@@ -17,12 +17,12 @@ export function maskTree(value: unknown, name = '', text: (text: string) => stri
   })
 }
 
-/** Returns a text of a plan: a message, unless it is something parsed that was written down. Pure. */
+/** Masks a text of a plan: as a message, or as JSON or YAML if it is that. Pure. */
 export function maskTold(text: string): string {
   return text.includes('\n') || /^\s*[[{]/.test(text) ? maskEmbedded(text) : maskMessage(text)
 }
 
-/** Returns a text in which something parsed was written down: JSON, YAML, or neither. Pure. */
+/** Masks a text that may be JSON or YAML. Pure. */
 function maskEmbedded(text: string): string {
   if (/^\s*[[{]/.test(text)) {
     try {

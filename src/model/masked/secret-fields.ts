@@ -1,10 +1,10 @@
 import { namesSecret } from './secret-name.ts'
 import { isPlaceholder } from './secret-text.ts'
 
-/** A field of a mapping, as the rules below see it. */
+/** A field of a mapping, for the rules below. */
 export interface JudgedField {
   readonly name: string
-  /** Name of the field that the mapping, or the list around it, is the value of. */
+  /** The name of the field that contains the mapping, or the list around it. */
   readonly parent: string
   /** The text of a sibling field in the same mapping, if it is a single text. */
   sibling(name: string): string | undefined
@@ -22,11 +22,11 @@ const SECRET_FILE =
 /** A reference to a secret contains names, also under `key`. */
 const REFERENCE = /(?:Ref|Reference|From|Selector)$|^(?:sops|vault|onePassword)$/
 
-/** A secret that is written as a mapping: `password: {value: x}`, `passwords: {anna: x}`. `secrets` are often objects. */
+/** Forms of a secret as a mapping: `password: {value: x}`, `passwords: {anna: x}`. `secrets` are often objects. */
 const SINGLE = /passw|passphrase|token|key/i
 const INSIDE = /^(?:env|file|name|namespace|key|field|item|path|mount|source|kind|type|user|username|id|\w*Name)$/
 
-/** Names in it are chosen by people and are no fields. */
+/** People choose the names inside, so they are no fields. */
 const LABELS = /^(?:labels|matchLabels|nodeSelector)$/
 
 /** Judges one field by its name, its parent and its siblings. Pure. */
@@ -45,12 +45,12 @@ function isSecretFile(path: string): boolean {
   return SECRET_FILE.test(path) || namesSecret(path.slice(path.lastIndexOf('/') + 1).replace(/\.[a-z]{1,5}$/, ''))
 }
 
-/** Long, without dots and slashes, of letters and digits: a key, and no label, path or name of a host. */
+/** Reports whether a value looks like a key: long, of letters and digits, without dots and slashes. */
 function isOpaque(value: string): boolean {
   return /^[A-Za-z0-9+=_-]{16,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value)
 }
 
-/** Reports whether this value under a secret name is one: switches, nothing and placeholders are not. */
+/** Reports whether a value under a secret name is secret: switches, empty values and placeholders are not. */
 export function isSecretValue(value: unknown): boolean {
   if (typeof value === 'string') return !isPlaceholder(value)
   return typeof value === 'number' || typeof value === 'bigint'

@@ -36,7 +36,7 @@ export function namesSecret(name: string): boolean {
     SECRET_PART.test(together) ||
     words.some((word) => SECRET_WORDS.has(word) || (word.endsWith('pass') && !HARMLESS_PASS.test(word)))
   if (!isSecret || (words.length > 1 && QUALIFIERS.has(first))) return false
-  // The hash of a password can be guessed from; that of a token cannot.
+  // A password can be guessed from its hash; a token cannot.
   return words.length === 1 || !ATTRIBUTES.has(last) || (last === 'hash' && together.includes('passw'))
 }
 

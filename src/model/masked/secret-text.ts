@@ -12,7 +12,7 @@ const PEM =
 
 /** Secrets recognised by their form. The first group stays. */
 const SHAPES: readonly RegExp[] = [
-  // user:password@host, and a token in place of the user.
+  // user:password@host, or a token as the user.
   /(:\/\/[^\s/:@"']{0,300}:)[^\s/"']+(?=@)/g,
   /(:\/\/)(?=[A-Za-z_]*\d)[\w-]{20,}(?=@)/g,
   /(\bauthorization["']?\s{0,8}[:=]\s{0,8}["']?)(?:(?:Bearer|Basic|Token|Digest)\s+)?[^\s"',]+/gi,
@@ -32,7 +32,7 @@ const SHAPES: readonly RegExp[] = [
   /((?<![\w.-])[\w.-]{1,64}:)[^\s"'|]{1,200}(?=["']?\s{0,8}\|\s{0,8}(?:sudo\s{1,8})?chpasswd)/g,
 ]
 
-/** A value in quotes, also in those that another text escaped, or up to the next space. */
+/** A value in quotes, even escaped ones, or up to the next space. */
 const VALUE = /\\?"(?:[^"\\]|\\[^"])*\\?"?|'[^']*'?|[^\s"'&,}\]{[*|>\\][^\s"'&]*/y
 const LISTED = /\\?"(?:[^"\\]|\\[^"])*\\?"?|'[^']*'?|[^\s"'&,}\]{[*|>\\][^\s"',}\]]*/y
 /** NAME=value, NAME = value and --flag=value. */
@@ -42,16 +42,16 @@ const FLAG = /(?<![\w.-])--([A-Za-z][\w-]{0,120})[ \t]{1,8}(?!-)/g
 /** name: value and "name":"value". */
 const SAID = /(?<![\w.-])(?:\\?["'])?([A-Za-z_][\w.-]{0,120})(?:\\?["'][ \t]{0,8}:[ \t]{0,8}|[ \t]{0,8}:[ \t]{1,8})/g
 
-/** A value that names another one: `$TOKEN`, `${TOKEN}`, `$(TOKEN)`, `{{ .token }}`. */
+/** A value that refers to another one: `$TOKEN`, `${TOKEN}`, `$(TOKEN)`, `{{ .token }}`. */
 const PLACEHOLDER = /^\\?["']?(?:\$\{|\$\(|\{\{|\$[A-Z_][A-Z0-9_]*\\?["']?$)/
 
-/** Reports whether this value of a secret field holds none: it is empty, or names another. Pure. */
+/** Reports whether a secret field's value is harmless: empty, or a reference. Pure. */
 export function isPlaceholder(value: string): boolean {
   return value === '' || PLACEHOLDER.test(value)
 }
 
 /**
- * Returns the text of a person with `***` in place of its secrets. Lines stay: those that a secret goes on in become
+ * Returns a person's text with `***` for its secrets. The number of lines stays: further lines of a secret become
  * `SWALLOWED`. Pure, and linear in the text.
  */
 export function maskWritten(text: string): string {
@@ -59,8 +59,8 @@ export function maskWritten(text: string): string {
 }
 
 /**
- * Returns a message with `***` in place of its secrets. After `token:` a message may go on with words (`token: not
- * found`), so a value there must look like one. Pure.
+ * Returns a message with `***` for its secrets. After `token:` prose may follow (`token: not found`), so a value there
+ * must look like one. Pure.
  */
 export function maskMessage(text: string): string {
   return masked(text, (value) => /^\\?["']/.test(value) || (/^[^\s/]{6,}$/.test(value) && /\d/.test(value))).replaceAll(

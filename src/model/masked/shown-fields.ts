@@ -1,8 +1,8 @@
 import { yamlLibrary } from '../../lib/yaml-library.ts'
 
 /**
- * Returns a masked manifest as its fields alone: who did not sign in sees what is declared, and neither comments nor the
- * lines of texts, in which people write anything. Pure.
+ * Returns only a masked manifest's fields, for users who did not sign in: without comments and multi-line texts, which
+ * may contain anything. Pure.
  */
 export function fieldsOnly(manifest: string): string {
   const { parseAllDocuments, stringify } = yamlLibrary()

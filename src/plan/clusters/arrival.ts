@@ -28,7 +28,7 @@ export type Arrival =
   | { readonly is: 'ready-to-join' }
   /** K3s was started and has not joined yet. No other server may start until it votes. */
   | { readonly is: 'joining'; readonly finding: ClusterFinding; readonly votes: boolean }
-  /** Something about it must be done, seen or decided first. */
+  /** Another step, read or decision must come first. */
   | { readonly is: 'busy'; readonly finding: ClusterFinding }
 
 /** Returns what a declared node lacks before it can join, or that it is a member. */
@@ -49,7 +49,7 @@ export function arrivalOf(view: ClusterSituation, node: NodeView): Arrival {
   return rest === undefined ? { is: 'ready-to-join' } : { is: 'busy', finding: rest }
 }
 
-/** The machine: is it there, is it on, is anything left of a former one? */
+/** Checks the machine: whether it exists, is on, and is clean of a former machine. */
 function before(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   const { machine } = node
   if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
@@ -129,7 +129,7 @@ function inCluster(view: ClusterSituation, node: NodeView, local: LocalK3s | und
   const kube = kubeOf(node)
   if (node.member?.learner === true) return joining(view, node, local)
   if (kube === undefined || local === undefined || kube.work !== undefined) return { is: 'in' }
-  // Contradictions are cleared before anything is started: a machine that holds nothing cannot be this Node's.
+  // Clear contradictions before any start: an empty machine cannot be this Node's.
   if (local.data === 'none') {
     const finding = leftBehind(view, node, 'its machine is clean')
     return finding === undefined ? { is: 'in' } : { is: 'busy', finding }

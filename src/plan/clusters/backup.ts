@@ -44,7 +44,7 @@ export function backupTrouble(
   return `the newest backup that could be restored, ${newest.name}, is ${hours} h old`
 }
 
-/** A backup at once, on a server that votes. */
+/** Plans an immediate backup on a server that votes. */
 export function planBackup(spec: ClusterSpec, observed: ObservedCluster): ClusterOperation {
   const name = `backup of ${spec.name}`
   const inFile = observed.nodes.find(({ k3s }) => k3s !== 'unknown' && k3s.datastore === 'sqlite')
@@ -107,7 +107,7 @@ export function planDrill(
   // A machine that is created for the drill is destroyed afterwards.
   const spare = 'host' in machine
   const copy = `${COPIES}/${snapshot.name}`
-  // The first step ends it where anything but an earlier drill is on the machine.
+  // The first step refuses a machine with anything but an earlier drill on it.
   const drill = sweeping(`the drill on ${host}`)
   return {
     name,

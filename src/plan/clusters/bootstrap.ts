@@ -43,7 +43,7 @@ export function serversIn(view: ClusterSituation): ClusterFinding {
   const ready = coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => node)
   if (!view.formed) {
     const { recorded, finding } = firstServer(view, ready)
-    // Machines are made after the record: one that is younger than it needs no proof that it is blank.
+    // Machines are created after the record: a younger one needs no proof that it is empty.
     return recorded ? merge([work, finding, ...prepared(view, coming, finding, view.spec.version)]) : finding
   }
   // A server that K3s refuses must not block the others' turn.
@@ -53,7 +53,7 @@ export function serversIn(view: ClusterSituation): ClusterFinding {
   return merge([work, joining, ...prepared(view, coming, joining, joinVersion(view))])
 }
 
-/** Brings declared agents in, all at once. */
+/** Joins declared agents, all in parallel. */
 export function agentsIn(view: ClusterSituation): ClusterFinding {
   const coming = comingOf(view, view.agents)
   const ready = coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => node)

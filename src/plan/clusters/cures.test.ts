@@ -24,7 +24,7 @@ describe('a node with data of the cluster that is not in it gets the gentlest cu
     ['a1', ['restart-k3s', 'rewrite-k3s'], { service: 'stopped' }, ['wipe-k3s a1']],
     ['a1', undefined, { service: 'failed' }, ['restart-k3s a1']],
     ['a1', ['restart-k3s'], { service: 'failed', configured: false }, ['wipe-k3s a1']],
-    // Restarted with the configuration that it began the cluster with, a removed server would begin another one.
+    // With the configuration from the cluster's formation, a removed server would form a second cluster.
     ['s3', undefined, {}, ['rewrite-k3s s3']],
     ['s3', ['rewrite-k3s'], {}, ['stop-k3s s3']],
     ['s3', ['rewrite-k3s'], { service: 'failed' }, ['wipe-k3s s3']],

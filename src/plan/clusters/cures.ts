@@ -7,8 +7,8 @@ import { type MayLower, type MayStart, mayLower, mayStart } from './quorum.ts'
 import type { ClusterSituation, NodeView } from './view.ts'
 
 /**
- * Cures that keep everything on the disk, gentlest first. A server that was removed from etcd and is restarted with the
- * configuration that it began the cluster with would begin another one: it gets the declared one at once.
+ * Repairs that keep all data, gentlest first. A server that was removed from etcd and restarts with the configuration
+ * from the cluster's formation would form a second one: it gets the declared one at once.
  */
 const GENTLE = {
   agent: ['restart-k3s', 'rewrite-k3s'],
@@ -21,7 +21,7 @@ const GENTLE = {
  */
 export function cured(view: ClusterSituation, node: NodeView, local: LocalK3s, running: boolean): ClusterFinding {
   const { member, name } = node
-  // A voter that lost its Node registers again when it starts. A learner that got nowhere would stop the survivors.
+  // A voter that lost its Node registers again at its start. A failed join's learner would stop the other servers.
   const votes = member?.learner === false && member.up !== 'no'
   const tried = node.tried.filter((verb) => GENTLE[node.role].some((gentle) => gentle === verb))
   const ill = local.failure ?? (running ? 'it did not join in time' : 'it holds data of this cluster and is not in it')
@@ -72,7 +72,7 @@ export function started(view: ClusterSituation, node: NodeView, local: LocalK3s)
   })
 }
 
-/** Croft wrote its configuration, and from another declaration. */
+/** Reports whether croft wrote its configuration from another declaration. */
 export function isOutdated({ spec }: ClusterSituation, node: NodeView, { configHash: written }: LocalK3s): boolean {
   return node.spec !== undefined && written !== undefined && written !== configHash(spec, node.spec)
 }

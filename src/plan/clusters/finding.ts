@@ -103,7 +103,7 @@ export function refusalOf(refusal: ClusterHold): ClusterFinding {
   return { ...NOTHING, refusals: [refusal] }
 }
 
-/** The step where the judgement permits it, else its objection. */
+/** Returns the step if permitted, else the objection. */
 export function permitted<P>(
   answer: PermitAnswer<P>,
   node: string,

@@ -12,7 +12,7 @@ import { type ClusterSituation, kubeOf, localOf, type NodeView, viewOf } from '.
  * this function.
  */
 export function believedDead(view: ClusterSituation, node: NodeView): string | undefined {
-  // An agent holds no vote: it leaves without being stopped.
+  // An agent has no vote: it can leave without being stopped.
   if (node.role === 'agent' || !isSilent(node)) return undefined
   const order = view.observed.requests.forget?.find((one) => isOf(one, node))
   if (order !== undefined) return 'a person says that it is dead'

@@ -4,7 +4,7 @@ import { compareVersions, parseVersion } from '../../k3s/version.ts'
 import type { YesNoUnknown } from '../../model/observed-cluster.ts'
 
 export type HopPlan =
-  /** Every release that every node will run, the last one being the pin; empty when it is reached. */
+  /** The releases that every node will run in order, up to the declared one; empty once reached. */
   { readonly hops: readonly string[] } | { readonly refused: string; readonly allow: string }
 
 /**
@@ -56,7 +56,7 @@ function shortestWay(
   gated: boolean,
   releases: readonly Release[],
 ): readonly Release[] | undefined {
-  // A release with a trap is passed by; as the pin it is a person's choice.
+  // Skip a release with a trap, unless a person declared it.
   const known = releases.filter(
     ({ place, version }) => place > start.place && place < target.place && trapIn(version) === undefined,
   )

@@ -7,8 +7,8 @@ import { mayBegin } from './upgrade.ts'
 import { type ClusterSituation, kubeOf, type NodeView } from './view.ts'
 
 /**
- * Labels and taints are set through the API and restart nothing. A Node that another step writes has its turn later. A
- * taint that evicts pods is a disruption: one node at a time, under the rules of a rollout.
+ * Sets labels and taints through the API, without a restart. A Node that another step writes comes later. A taint that
+ * evicts pods is a disruption: one node at a time, under the rules of a rollout.
  */
 export function labelled(view: ClusterSituation, finding: ClusterFinding): ClusterFinding {
   const { api, requests } = view.observed

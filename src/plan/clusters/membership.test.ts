@@ -55,7 +55,7 @@ const NAMES = ['s1', 's2', 's3']
 const THREE = clusterSpec('s1 s2 s3')
 const memory = { ...FAKE_RULES, updateSteps: restartsFor('memory') }
 
-/** A change of memory restarts the guest; one of power starts or stops it. */
+/** A change of memory restarts the guest; a change of power starts or stops it. */
 function restartsFor(path: string): typeof FAKE_RULES.updateSteps {
   return (resource, observed, changes) =>
     changes.map((change) => {

@@ -111,7 +111,7 @@ export function isLeaving({ look, node }: Membership): boolean {
   return look.decision.nodes.some((row) => row.name === node && row.phase === 'Leaving')
 }
 
-/** Reports whether the cluster takes the node out without a person's word: nothing of it is held or refused. */
+/** Reports whether the cluster removes the node without a person's consent: no part of that is held or refused. */
 export function goesByItself(membership: Membership): boolean {
   const { look, node } = membership
   const { holds, refusals } = look.decision

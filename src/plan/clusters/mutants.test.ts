@@ -134,7 +134,7 @@ describe('the walk finds planted bugs', () => {
   }
 })
 
-/** A copy of the sources with the bug in it, so that the real ones stay as they are. */
+/** Copies the sources with the bug, so that the real ones stay unchanged. */
 async function plant(index: number, changes: Mutant['changes']): Promise<Coordinate> {
   const copy = join(scratch, String(index))
   for (const folder of ['model', 'lib', 'k3s', 'plan/clusters'])

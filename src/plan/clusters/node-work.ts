@@ -185,12 +185,12 @@ function comingBack(view: ClusterSituation, node: NodeView, work: NodeWork, chan
   return waitFor({ node: node.name, awaits: `${node.name} Ready with ${work.target}`, sinceMs: changedMs, untilMs })
 }
 
-/** We can see that the change was noted and never made: a crash in between. */
+/** Reports whether the change was noted and never made, after a crash in between. */
 function hasNotHappened(node: NodeView, work: NodeWork): boolean {
   const local = localOf(node)
   if (local === undefined || local.service === 'starting') return false
   if (work.purpose === 'upgrade') return local.version !== work.target
-  // Its file is written, and K3s dies of it: once more is no cure.
+  // Its file is written, and K3s dies because of it: a repetition does not help.
   if (local.service === 'failed') return local.configHash !== work.target
   return local.sinceMs < (work.changedMs ?? 0) || local.service !== 'running'
 }

@@ -34,7 +34,7 @@ export type GuardAnswer =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly reason: string; readonly allow: string }
 
-/** An answer whose permission is a value: a step that needs one cannot be built without it. */
+/** An answer whose permission is a value: a step that needs one cannot be built otherwise. */
 export type PermitAnswer<P> =
   | { readonly allowed: true; readonly permit: P }
   | { readonly allowed: false; readonly reason: string; readonly allow: string }
@@ -91,7 +91,7 @@ export function allowed(
     case 'replace':
     case 'remove-member':
       if (target.learner) return now.held ? ALLOWED : tooFew(action.node, now.up, now)
-      // The others alone must be able to agree on the removal, and then to go on without it.
+      // The other members alone must have a majority, for the removal and afterwards.
       return others.up >= now.majority ? ALLOWED : tooFew(action.node, others.up, now)
   }
 }

@@ -73,7 +73,7 @@ function evicted(view: ClusterSituation, node: NodeView, permit: MayLower): Clus
   )
 }
 
-/** Unwell without an innocent reason: not asleep, not waiting for a network, not under our own work. */
+/** Reports whether the node is unhealthy without a known reason, such as sleep, a missing network, or croft's work. */
 export function isUnwell(view: ClusterSituation, node: NodeView): boolean {
   const kube = kubeOf(node)
   if (node.spec === undefined || kube === undefined || sleeps(node)) return false

@@ -58,7 +58,7 @@ export function ordered(view: ClusterSituation, nodes: readonly NodeView[], whic
   return firstOf(due.map((node) => () => departure(view, node, 'replace', 'a person asked for it')))
 }
 
-/** Every declared server in and well, every voter up: the only state in which one may be touched at will. */
+/** Reports whether every declared server is a healthy member and every voter up, so that croft may disturb one. */
 export function serversWhole(view: ClusterSituation): boolean {
   if (view.observed.api !== 'yes' || view.members === 'unknown') return false
   if (view.members.some(({ learner, up }) => learner || up !== 'yes')) return false

@@ -253,7 +253,7 @@ describe('changing the number of servers', () => {
     const wanted = clusterSpec('s1 s2 s3')
     const refused = mayDestroyMachine(wanted, observedCluster('s1 s2 s3 s4'), 's4')
     assert.equal(refused.allowed, false)
-    // Git has it out already: there is nothing that a person has to do.
+    // Git has removed it already: a person need do nothing.
     assert.match('allow' in refused ? refused.allow : '', /^wait: croft takes it out of homelab/)
     const declared = mayDestroyMachine(clusterSpec('s1 s2 s3 s4'), observedCluster('s1 s2 s3 s4'), 's4')
     assert.match('allow' in declared ? declared.allow : '', /^take it out of the Cluster homelab first/)

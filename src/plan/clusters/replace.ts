@@ -115,7 +115,7 @@ function marked(
   })
 }
 
-/** Pods of a node that does not answer cannot be moved: they go with the Node. */
+/** Pods of an unreachable node cannot be evicted: they are deleted with the Node. */
 function emptied(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   const kube = kubeOf(node)
   if (kube?.work === undefined || kube.ready === 'no') return undefined
@@ -200,7 +200,7 @@ function stopped(view: ClusterSituation, node: NodeView, reason: string, permit:
   })
 }
 
-/** Data of this cluster is on its disk. */
+/** Reports whether its disk holds data of this cluster. */
 export function holdsOurs({ observed }: ClusterSituation, node: NodeView): boolean {
   const data = localOf(node)?.data
   return data !== undefined && data === observed.identity?.caHash

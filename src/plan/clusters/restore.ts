@@ -31,7 +31,7 @@ export interface RestoreRequest {
   readonly keepNothing?: boolean
 }
 
-/** Hashes of the passwords that are kept, the present one first. */
+/** Hashes of the known passwords, the current one first. */
 export type KeptPasswords = readonly string[]
 
 /**
@@ -213,7 +213,7 @@ function versionRefusals(spec: ClusterSpec, { snapshot, version }: RestoreReques
   ]
 }
 
-/** A server that runs and cannot be stopped would go on with the old data beside the new cluster. */
+/** A running server that cannot be stopped would continue with the old data beside the new cluster. */
 function reachRefusals(name: string, observed: ObservedCluster, isFirst: boolean): ClusterOperation['refusals'] {
   const node = nodeOf(observed, name)
   if (isOff(observed, name)) {

@@ -21,7 +21,7 @@ export interface Rollout {
   readonly refusal?: { readonly reason: string; readonly allow: string }
 }
 
-/** Names one rollout: another pin or other flags are another one. What `abort` refers to. */
+/** Identifies a rollout by release and flags. `abort` refers to it. */
 export function rolloutId(spec: ClusterSpec): string {
   const hashes = [...spec.servers, ...spec.agents].map((node) => `${node.name}=${configHash(spec, node)}`).sort()
   return `${spec.version}#${createHash('sha256').update(hashes.join('\n')).digest('hex').slice(0, 8)}`
@@ -54,7 +54,7 @@ export function wantedChange(view: ClusterSituation, node: NodeView, rollout: Ro
   return flagChange(view, node, kube.configHash, node.spec) ?? machineChange(node)
 }
 
-/** A node that is in the cluster by one address and declared with another. */
+/** A member with another address than declared. */
 export interface MovedNode {
   readonly name: string
   readonly known: string

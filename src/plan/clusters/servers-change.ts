@@ -20,7 +20,7 @@ export function toleranceSentence(servers: number): string {
 
 export interface ServersChange {
   readonly refusal?: ClusterHold
-  /** Up to how many voters new servers may join. */
+  /** The number of voters up to which servers may join. */
   readonly joinUpTo: number
 }
 

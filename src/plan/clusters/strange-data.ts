@@ -37,7 +37,7 @@ export function isArriving({ service, data, configured }: LocalK3s): boolean {
 
 function votersOf(holders: readonly NodeView[]): StrangeCluster['voters'] {
   const reports = holders.flatMap((node) => localOf(node)?.etcd ?? [])
-  // Two that disagree are two halves: the larger list needs the larger majority.
+  // Different lists are two halves: the longer list needs the larger majority.
   const [list] = reports.map(({ voters }) => voters).sort((a, b) => b.length - a.length)
   if (list === undefined || list.length === 0) return undefined
   const selves = new Set(reports.flatMap(({ self }) => self ?? []))
@@ -73,7 +73,7 @@ export function keptFromWiping(view: ClusterSituation, node: NodeView): ClusterF
   })
 }
 
-/** A cluster whose data no node of it holds: croft can count no votes there, and changes nothing. */
+/** Holds a cluster with an external datastore: croft can count no votes there, and changes nothing. */
 export function keptOutside({ servers, spec }: ClusterSituation): ClusterFinding | undefined {
   const names = servers.filter((node) => node.spec !== undefined && localOf(node)?.datastore === 'external')
   if (names.length === 0) return undefined
@@ -126,7 +126,7 @@ export function withoutRecord(view: ClusterSituation): ClusterFinding | undefine
   })
 }
 
-/** A server that may speak for its cluster: it runs and etcd has a majority, or it is the only one and needs none. */
+/** Reports whether a server represents its cluster: it runs and etcd has a majority, or it is the only one. */
 function isSource(node: NodeView, { voters, holders, caHash }: StrangeCluster): boolean {
   const local = localOf(node)
   if (local?.service !== 'running' || node.spec === undefined || caHash === 'other') return false
@@ -138,7 +138,7 @@ function isSource(node: NodeView, { voters, holders, caHash }: StrangeCluster): 
   )
 }
 
-/** Servers of the strange cluster that the declaration does not have: then it is not the declared one. */
+/** Returns the foreign cluster's servers that are not declared: with any, it is not the declared cluster. */
 function strangersTo({ spec }: ClusterSituation, { voters }: StrangeCluster): readonly string[] {
   const declared = new Set(spec.servers.map(({ name }) => name))
   return voters === undefined ? [] : voters.nodes.filter((name) => name !== '' && !declared.has(name))

@@ -31,7 +31,7 @@ import { snapshotFirst } from './snapshot-first.ts'
 import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
-/** An aborted rollout: every node that carries our mark for it is given back, and no other. */
+/** Uncordons every node with our mark for an aborted rollout, and no other. */
 export function abortedWork(view: ClusterSituation): ClusterFinding {
   if (!isAborted(view)) return NOTHING
   return merge(
@@ -47,7 +47,7 @@ export function begunWork(view: ClusterSituation, node: NodeView): ClusterFindin
   return continueWork(view, node, wantedChange(view, node, rolloutOf(view))) ?? NOTHING
 }
 
-/** The next server of a rollout of version or flags; empty when all are as declared. */
+/** Returns steps for the next server of a rollout of version or flags; empty if all are as declared. */
 export function nextServer(view: ClusterSituation): ClusterFinding {
   const rollout = rolloutOf(view)
   if (rollout.refusal !== undefined) return refusalOf({ guard: 'upgrade', ...rollout.refusal })

@@ -193,7 +193,7 @@ export function versionsOf(nodes: readonly NodeView[]): readonly string[] {
   return [...new Set(nodes.flatMap((node) => kubeOf(node)?.version ?? []))].sort(compareVersions)
 }
 
-/** A machine that croft makes and destroys; any other is only wiped. */
+/** Reports whether croft creates and destroys the machine; any other is only wiped. */
 export function isKept({ spec, machine }: NodeView): boolean {
   return spec === undefined ? machine.ours : 'key' in spec.machine
 }

@@ -22,7 +22,7 @@ function isOpen(window: MaintenanceWindow, nowMs: number): boolean {
   const onDay = (weekday: number) => window.days.length === 0 || window.days.includes(weekday)
   const { fromMinute, toMinute } = window
   if (fromMinute < toMinute) return onDay(day) && minute >= fromMinute && minute < toMinute
-  // Over midnight: the part after it belongs to the day before.
+  // After midnight the window belongs to the previous day.
   return (onDay(day) && minute >= fromMinute) || (onDay((day + 6) % 7) && minute < toMinute)
 }
 

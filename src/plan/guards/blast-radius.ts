@@ -55,7 +55,7 @@ function countFor(
 ): DeletionCount | undefined {
   const source = sourceOf(key)
   if (isGuest(type)) {
-    // The coordinator of a cluster replaces a node because of the node: what this revision removed long ago is no reason to wait.
+    // A coordinator replaces a node because of the node: earlier deletions of this revision must not delay it.
     const isCure = lossesOf(action).every(({ because }) => because === 'ordered')
     const going = [...new Set([...deleting, ...(isCure ? [] : destroyed)])].filter((one) => sourceOf(one) === source)
     const all = machines.get(source) ?? 0

@@ -42,10 +42,7 @@ export const clusterMember: Guard = {
   },
 }
 
-/**
- * Returns the hold that keeps the node in its cluster. A person answers it before the node leaves: told only that the
- * node must leave first, they could answer nothing.
- */
+/** Returns the hold that keeps the node in its cluster. A person must answer it before the node leaves. */
 function keptBy(action: Action & Doing, { look, node }: Membership): Action | undefined {
   const kept = look.observed.nodes.find(({ name }) => name === node)?.machine.mayNotGo
   if (kept === undefined || machineOrder({ look, node })?.order === 'destroy') return undefined

@@ -6,8 +6,8 @@ import { isGuest } from '../../model/resource.ts'
 import { lossesOf } from './guard.ts'
 
 /**
- * Returns the list that a person reads before lifting a hold: the thing, the data that the action takes, and each field
- * from → to. Digests, times and the host of a guest are not in it, so that a move alone asks for nothing again.
+ * Returns the list that a person reads before lifting a hold: the thing, the destroyed data, and each field from → to.
+ * It excludes digests, times and a guest's host, so that a move alone needs no new consent.
  */
 export function shownList(
   { connection, type }: Pick<PlanEntry, 'connection' | 'type'>,

@@ -10,7 +10,7 @@ import { estateOf, ORIGIN, step } from '../testing/fixture.ts'
 import { clusterMember } from './cluster-member.ts'
 
 const THREE = clusterSpec('s1 s2 s3')
-/** Boxes that were there before, with the names of the nodes. */
+/** Boxes that croft did not create, named like the nodes. */
 const spec = { ...THREE, servers: THREE.servers.map((node) => ({ ...node, machine: { host: node.name } })) }
 
 function judged(observed: ObservedCluster, disruption: 'none' | 'restart', host = 's1'): Action {

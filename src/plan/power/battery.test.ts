@@ -25,7 +25,7 @@ const LEVELS = [
   { below: 10, level: 9 },
 ]
 const WATCHED = { name: UPS, levels: LEVELS, wakeAbove: 30 }
-/** No cluster: only hosts, and what runs on them. */
+/** No cluster: only hosts and their guests. */
 const { cluster: _, ...BARE } = specWith({ ups: WATCHED })
 const MAINS: UpsReading = { onBattery: false, charge: 100, low: false }
 
@@ -145,7 +145,7 @@ test('a person who says on wakes hosts whose UPS never answered, and with --igno
 
 const CASES = 3_000
 
-/** A site with everything that can hang, at a moment at which every wait is far over its deadline. */
+/** A site with everything that can hang, when every wait is far over its deadline. */
 function overdueWorld(seed: number): { readonly spec: PowerSpec; readonly observed: ObservedPower } {
   const random = seededRandom(seed)
   const chance = (share: number) => random.next() < share

@@ -125,7 +125,7 @@ function disarmed(view: PowerSituation): PowerFinding {
   )
 }
 
-/** All nodes are marked and drained while there is an API to do it with; then workers stop, and servers after them. */
+/** Marks and drains all nodes while the API answers; then workers stop, and servers after them. */
 function nodes(view: PowerSituation): PowerFinding {
   const going = nodesOf(view).filter(({ name }) => view.targets.nodes.has(name))
   const [workers, servers] = [

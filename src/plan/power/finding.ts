@@ -7,7 +7,7 @@ import { type PowerSituation, waited } from './view.ts'
 
 declare const made: unique symbol
 
-/** Keeps later tiers from starting. Only this file makes one: each has a deadline, and an end on an empty battery. */
+/** Prevents later tiers from starting. Only this file creates one, with a deadline and an end on an empty battery. */
 interface Blocker {
   readonly [made]: true
 }

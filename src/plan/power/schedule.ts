@@ -23,7 +23,7 @@ export function nextWord(
     : { state: 'off', atMs: off ?? 0 }
 }
 
-/** An exception keeps it on: it is not switched off that day, but on it is switched as always. */
+/** Drops the exceptions: they prevent switching off on a day, but never switching on. */
 function onEvery(schedule: PowerSchedule): PowerSchedule {
   return { ...schedule, except: [] }
 }

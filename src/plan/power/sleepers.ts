@@ -4,7 +4,7 @@ import { nodesOf, type PowerSituation, waited } from './view.ts'
 /** The awaited event of an on-demand node. */
 export const IDLE = 'nothing to run'
 
-/** On-demand nodes that are on and idle: their time is counted. */
+/** Counts the idle time of on-demand nodes that are on. */
 export function idleNodes(view: PowerSituation): PowerFinding {
   const idle = nodesOf(view).filter(
     (node) =>

@@ -49,7 +49,7 @@ const EVIDENCE: Readonly<Record<Tier, { readonly down: string; readonly up: stri
   nodes: { down: '', up: 'the taint is off, what croft cordoned is uncordoned' },
 }
 
-/** The tiers in their order, each with how far it is and the evidence that is awaited. Those without members are left out. */
+/** Returns the tiers in order, with progress and the awaited evidence. Omits tiers without members. */
 export function tierRows(view: PowerSituation, finding: PowerFinding): readonly TierRow[] {
   const goesDown = view.wanted.state === 'off' || view.targets.cluster
   const doing = new Set<Tier>([

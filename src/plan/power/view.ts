@@ -15,7 +15,7 @@ export interface PowerSituation {
   readonly observed: ObservedPower
   readonly wanted: WantedPower
   readonly targets: Targets
-  /** The state that is wanted has not been reached since it was ordered. */
+  /** The wanted state was not reached since its order. */
   readonly changing: boolean
   readonly nowMs: number
 }
@@ -52,7 +52,7 @@ export function isDown(node: PowerNode): boolean {
   return node.machine === undefined && (node.k3s === 'stopped' || node.k3s === 'absent')
 }
 
-/** Boxes that carry the infrastructure, the NUT server or croft itself: the last to go. */
+/** Reports whether a box carries the infrastructure, the NUT server or croft itself: it goes off last. */
 export function isLast(host: PowerHost, machines: readonly PowerMachine[]): boolean {
   return (
     host.own || host.tells.length > 0 || machines.some((one) => one.role === 'infrastructure' && one.host === host.name)

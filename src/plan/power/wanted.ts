@@ -6,14 +6,14 @@ import { scheduledState } from './schedule.ts'
 /** The wanted state, and who wants it. */
 export interface WantedPower {
   readonly state: 'on' | 'off'
-  /** The moment since which it is wanted: names this change of state. 0: it was never otherwise. */
+  /** The time of the order, which identifies this change of state. 0: never changed. */
   readonly sinceMs: number
   readonly why: string
   readonly source: 'git' | 'schedule' | 'person' | 'ups' | 'abort'
   readonly ignoreHolds: boolean
   /** Hosts that their UPS shuts down one after the other, while the rest stays on. */
   readonly shed: ReadonlySet<string>
-  /** Hosts that croft does not wake now, with the reason where no person would expect it. */
+  /** Hosts that croft does not wake now, with the reason if a person would not expect it. */
   readonly unwoken: ReadonlyMap<string, string | undefined>
   /** At a battery level, work over its deadline is forced despite its declared policy. `low`: only minutes are left. */
   readonly urgent: 'no' | 'level' | 'low'
@@ -106,7 +106,7 @@ function levelReached({ levels }: UpsSpec, battery: UpsReading | undefined): num
   return Math.max(0, ...levels.filter(({ below }) => battery.charge <= below).map(({ level }) => level))
 }
 
-/** Hosts whose level their own UPS has reached. While the battery feeds, one that is off stays off. */
+/** Returns hosts whose level their UPS has reached. While on battery, one that is off stays off. */
 function shedHosts(
   spec: PowerSpec,
   { hosts }: Pick<ObservedPower, 'hosts'>,

@@ -1,4 +1,4 @@
-// Small worlds for the tests of plan and engine: real types, the simplest rules that can differ.
+// Small worlds for tests of plan and engine: real types with minimal rules.
 
 import { DEFAULT_POLICY, type Policy, resourceUid } from '../../model/declaration.ts'
 import { destroying, removed } from '../../model/destruction.ts'
@@ -164,7 +164,7 @@ export function step(verb: Step['verb'], id: string, more: Partial<StepOver<'res
   } as Step
 }
 
-/** Memory and power differ, the name `replace-me` cannot be changed: enough to tell every decision apart. */
+/** Rules where memory and power can differ and the name `replace-me` cannot change: they show every decision. */
 export const FAKE_RULES: Rules = {
   ...NO_GUESTS,
   keeps: ({ desired }) => desired.type === 'vm' || desired.type === 'container',

@@ -16,7 +16,7 @@ export function fixedAddresses(desired: Desired): readonly string[] {
   return distinct(desired.container.nics.flatMap(({ v4, v6 }) => [v4, v6]))
 }
 
-/** Machines that are about to be made, or made again, with an address that is fixed. */
+/** Returns machines that are about to be created or recreated with a fixed address. */
 export function newWithAddress(plan: Plan, estate: Estate): readonly Resource[] {
   const making = new Set(plan.entries.filter(({ action }) => isMaking(action)).map(({ key }) => key))
   return estate.resources.filter(({ key, desired }) => making.has(key) && fixedAddresses(desired).length > 0)
@@ -111,7 +111,7 @@ function placeOf(place: OwnPlace | undefined, key: string): string | undefined {
   return place?.servers.includes(key) === true ? undefined : place?.who
 }
 
-/** Addresses at which the estate itself reaches something: hypervisors, hosts, the API of clusters. */
+/** Returns the estate's own addresses: hypervisors, hosts, the APIs of clusters. */
 function ownAddresses({ connections, clusters = [] }: Estate): ReadonlyMap<string, OwnPlace> {
   const found = new Map<string, OwnPlace>()
   for (const { name, endpoint, ssh, hosts, cluster } of connections) {

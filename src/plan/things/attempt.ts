@@ -12,7 +12,7 @@ export function attemptOf(record: ResourceRecord | undefined): CreationAttempt |
   return type !== 'cluster' && isGuest(type) ? { connection, externalId, sinceMs: createdMs } : undefined
 }
 
-/** The open creation of this id on this connection. The same id on another connection is another guest. */
+/** Returns the open creation of this id on this connection. The same id elsewhere is another guest. */
 export function attemptAt(
   record: ResourceRecord | undefined,
   connection: string,

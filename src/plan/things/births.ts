@@ -2,7 +2,7 @@ import type { Births } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 
-/** Reports whether the record is about the thing at this place: croft made or adopted something under this id there. */
+/** Reports whether the record is about this place: croft created or adopted something with this id there. */
 export function isHeldAt(
   record: ResourceRecord | undefined,
   { connection, externalId }: Pick<ObservedResource, 'connection' | 'externalId'>,
@@ -11,8 +11,8 @@ export function isHeldAt(
 }
 
 /**
- * Reports whether a guest without our mark is the one that the record is about. An id does not say so: a person may have
- * deleted that guest and used its id again. Only records from before births were kept go by the name of an unmarked guest.
+ * Reports whether an unmarked guest is the record's guest. Its id proves nothing: a person may have deleted that guest
+ * and reused the id. Only records without a birth compare the name.
  */
 export function isSameGuest(
   record: ResourceRecord,

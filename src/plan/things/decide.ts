@@ -32,7 +32,7 @@ export interface Situation {
   readonly rules: Rules
   /** Needs that are not Ready yet. */
   readonly unmet: readonly string[]
-  /** Id to create it under, when it needs one. */
+  /** The id for its creation, if it needs one. */
   readonly allocatedId: string | undefined
   readonly nowMs: number
   /** The coordinator's order for it. */
@@ -470,8 +470,8 @@ function locked(observed: ObservedResource): Action {
 }
 
 /**
- * A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. A move is another
- * one for a guest that runs: Proxmox refuses to move it as if it were off.
+ * A survey's power is up to 12 s old: before a change of power, ask the guest itself. So too for a move: Proxmox moves
+ * a running guest differently.
  */
 function powerIsHearsay(changes: readonly Change[], observed: ObservedResource): boolean {
   return observed.close?.power === undefined && changes.some(({ path }) => path === 'power' || path === 'host')

@@ -31,10 +31,7 @@ export function claimsIn(resources: readonly Resource[], rulesOf: ReadonlyMap<st
   return claims
 }
 
-/**
- * Returns who claims the listed thing that a record is about. Two connections may reach one system: what is claimed on any of
- * them is not free to leave.
- */
+/** Returns who claims a record's listed thing. Two connections may reach one system: a claim on either keeps it. */
 export function claimantsOf(claims: PlaceClaims, thing: ListedThing): ReadonlyMap<string, ResourceKey> {
   return (thing.externalId === undefined ? undefined : claims.get(nameOf(thing))) ?? NO_CLAIM
 }
@@ -43,7 +40,7 @@ type ListedThing = Partial<Pick<ResourceRecord, 'list' | 'externalId'>> & Pick<R
 
 const NO_CLAIM: ReadonlyMap<string, ResourceKey> = new Map()
 
-/** The list of an object has the version of its API in it; the object is the same in all of them. */
+/** An object's list contains its API version; the object is the same in all of them. */
 function nameOf({ type, list = '', externalId = '' }: ListedThing): string {
   return type === 'object' || type === 'item' ? `${type} ${externalId}` : `${list} ${externalId}`
 }
@@ -110,7 +107,7 @@ export function holdings(
     : { ledger: { ...ledger, records }, changed, dropped }
 }
 
-/** Reports whether a guest that was left on one connection turns out to be on the other: both reach the same system. */
+/** Reports whether a guest on one connection is also on the other: both reach the same system. */
 function isAt(world: World | undefined, { externalId = '', uid, birth }: ResourceRecord): boolean {
   const there = world?.guests.get(externalId)
   return birth !== undefined && there?.mark?.uid === uid && there.close?.birth === birth
@@ -127,7 +124,7 @@ function hasLeft(
   if (externalId === undefined || rules?.keeps(resource) !== true) return false
   if (list === undefined) {
     if (!isGuest(record.type) || connection === resource.connection) return false
-    // The connection got another name, or a second one reaches the same system: the guest is where it was.
+    // The connection was renamed, or a second one reaches the same system: the guest has not moved.
     return worlds.get(resource.connection)?.guests.get(externalId)?.mark?.uid !== resource.uid
   }
   const place = placeOf(resource, rules)

@@ -15,9 +15,9 @@ export type ThingIdentity =
   | { readonly is: 'ours'; readonly observed: ObservedResource }
   /** It exists, croft did not create it, and a person asked to adopt it. */
   | { readonly is: 'adoptable'; readonly observed: ObservedResource }
-  /** The declared id belongs to something that is not ours to touch. */
+  /** The declared id belongs to a foreign thing. */
   | { readonly is: 'foreign'; readonly observed: ObservedResource; readonly births?: Births }
-  /** Being made, or left half made, under the id that is ours or that we claim: it shows at most a lock. */
+  /** A guest with our id or the claimed one under creation, complete or not: it shows at most a lock. */
   | { readonly is: 'forming'; readonly observed: ObservedResource }
   /** It has our id or the claimed one, and its tags name no owner: its description may. */
   | { readonly is: 'unread'; readonly observed: ObservedResource }
@@ -70,7 +70,7 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   // Check the recorded id too: a creation may have ended after a survey that shows it without its mark.
   const begun = intended ?? recorded
   const forming = begun === undefined ? undefined : world.guests.get(begun)
-  // Either our creation of it is open, or it was whole before: both show by the record alone.
+  // The record alone shows whether our creation of it is open, or it was whole before.
   const isKnown = attemptOf(record) !== undefined || record?.seenMs !== undefined
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming)) {
     // The creation stays stuck until root clears it. If Git names no id, another one serves as well.
@@ -100,7 +100,7 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   return { is: 'foreign', observed: there }
 }
 
-/** Adoption happens once: afterwards the declaration claims the guest that was adopted, and not its id. */
+/** Adoption happens once: afterwards the declaration claims the adopted guest, not its id. */
 function claimedBy({ key, policy }: Resource, there: ObservedResource, ledger: Ledger): ThingIdentity {
   const record = ledger.records.get(key)
   if (isHeldAt(record, there)) {

@@ -107,7 +107,7 @@ const change: fc.Arbitrary<(site: Site) => Site> = fc.oneof(
   }),
 )
 
-/** The estate by what machines have. */
+/** Returns the estate with the machines' own values. */
 function settled(site: Site, has: KeptChoices): Estate {
   const estate = estateOf(site).keeping?.(has)
   assert.ok(estate)

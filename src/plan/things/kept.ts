@@ -7,9 +7,9 @@ import { addressesOf, configuredAddresses, fixedAddresses } from './addresses.ts
 import type { Ledger, World } from './world.ts'
 
 /**
- * Returns the host and the addresses of every declared machine. The addresses that croft gave it count before those that the
- * world shows: a person may have changed them there, and that is drift. `learned` is what earlier close looks showed. What a guest alone says of
- * itself comes last.
+ * Returns the host and the addresses of every declared machine. Addresses that croft assigned come before those in the
+ * world: a person may have changed them, and that is drift. `learned` holds earlier close looks. A guest's own report
+ * comes last.
  */
 export function keptIn(
   { resources }: Pick<Estate, 'resources'>,
@@ -44,8 +44,8 @@ export function keptIn(
 }
 
 /**
- * Returns the guest of a machine. It is looked for where the record says that it is, for a declaration that leaves the host to
- * croft may be linked elsewhere at first; without a record it may be anywhere.
+ * Returns a machine's guest, searched where the record has it, since a declaration without a host may first be linked
+ * elsewhere; without a record anywhere.
  */
 function seenOf(resource: Resource, worlds: ReadonlyMap<string, World>, record: ResourceRecord | undefined) {
   const places =
@@ -59,7 +59,7 @@ function seenOf(resource: Resource, worlds: ReadonlyMap<string, World>, record: 
   return adopt === undefined ? undefined : worlds.get(resource.connection)?.guests.get(adopt)
 }
 
-/** Reports whether every machine is declared with the host and the addresses that it has. */
+/** Reports whether every machine is declared with its current host and addresses. */
 export function isKept({ resources }: Pick<Estate, 'resources'>, kept: KeptChoices): boolean {
   return resources.every(({ key, desired, placement, connection }) => {
     const has = kept.get(key)

@@ -2,7 +2,7 @@ import type { ResourceKey } from '../../model/declaration.ts'
 
 const LEFT = '@at:'
 
-/** The key of what croft holds at a place that its declaration has left: `EnvironmentVM/web@at:lab/101`. */
+/** Returns the key for a place that its declaration has left: `EnvironmentVM/web@at:lab/101`. */
 export function leftKey(key: ResourceKey, connection: string, externalId: string): ResourceKey {
   return `${claimantOf(key)}${LEFT}${connection}/${externalId}`
 }

@@ -12,7 +12,7 @@ import type { Ledger } from './world.ts'
 const LOOK_SOON_MS = 1_000
 const LOOK_LATER_MS = 10_000
 
-/** Guests that are left at the place which their declaration had before, by its key: it names another connection by now. */
+/** Returns guests at the former place of a declaration that now names another connection, by its key. */
 export function movesIn({ resources }: Estate, gone: readonly Removal[]): ReadonlyMap<ResourceKey, readonly Removal[]> {
   const declared = new Set(resources.map(({ key }) => key))
   const moves = new Map<ResourceKey, Removal[]>()
@@ -23,7 +23,7 @@ export function movesIn({ resources }: Estate, gone: readonly Removal[]): Readon
   return moves
 }
 
-/** Returns what is done at the new place: nothing, until the guest at the old place no longer runs. */
+/** Returns the action at the new place: none until the guest at the old place is off. */
 export function afterMove(
   { key, uid, connection }: Resource,
   action: Action,
@@ -70,7 +70,7 @@ export function afterMove(
   return action
 }
 
-/** Returns what is done at the old place: it is shut down for the new one, and goes only when that is Ready. */
+/** Returns the action at the old place: shut down for the new one, deleted once that is Ready. */
 export function beforeMove(
   removal: Removal,
   action: Action,

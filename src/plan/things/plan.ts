@@ -337,7 +337,7 @@ function strange({ key, uid, connection, desired, origin, policy, driver }: Reso
   return { identity: { is: 'unknown' }, survey: undefined, unmet: [], order: undefined, guarded }
 }
 
-/** No host may hold it: nothing is made anywhere. */
+/** Refuses a machine that no host may hold. */
 function homeless({ placement }: Resource): Action | undefined {
   return placement?.refused === undefined ? undefined : { do: 'refuse', guard: 'placement', ...placement.refused }
 }

@@ -27,7 +27,7 @@ export function wasDeclared({ declaredBy, generation }: Pick<ResourceRecord, 'de
   return declaredBy !== undefined || generation !== ''
 }
 
-/** Was it one of those who declare now? A record from before they were noted is of the directory of its database. */
+/** Reports whether a current source declared it. A record without a source is of the database's directory. */
 export function isDeclaredHere(
   record: Pick<ResourceRecord, 'declaredBy' | 'generation'>,
   sources: readonly string[] | undefined,

@@ -50,7 +50,7 @@ function vanished(
   }
 }
 
-/** Hosts have clocks of their own. */
+/** Tolerance for differences of hosts' clocks. */
 const CLOCK_SLACK_MS = 300_000
 
 function madeSince(thing: ObservedResource, sinceMs: number): boolean {

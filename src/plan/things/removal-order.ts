@@ -10,9 +10,9 @@ export interface DecidedRemoval {
 }
 
 /**
- * Orders the deletion of an add-on's objects opposite to their creation. Objects of its own kinds go first and must be
- * gone before the chart or the workloads: only their controller removes their finalizers, and without it they, and
- * their namespace, would stay forever. Definitions and namespaces go last.
+ * Orders the deletion of an add-on's objects opposite to their creation. Objects of kinds that it defines go first and
+ * must be gone before the chart or the workloads: only their controller removes their finalizers, and without it they,
+ * and their namespace, would stay forever. Definitions and namespaces go last.
  */
 export function inOrderOfLeaving(decided: readonly DecidedRemoval[]): readonly DecidedRemoval[] {
   return decided.map((one) => {

@@ -63,7 +63,7 @@ export function removals(input: PlanInput, world: World, claims: PlaceClaims): r
       const known =
         records.get(`${uid} ${observed.externalId}`) ?? (twins > 1 ? undefined : recordOf(uid, here, ledger))
       const unread = observed.close === undefined
-      // Its description gives it to another declaration by now: what we know of ours proves nothing about it.
+      // Its description names another declaration: our record of it proves nothing.
       const isOfAnother =
         !unread && known !== undefined && claimantOf(known.key) !== claimantOf(observed.mark?.owner ?? '')
       const record = isOfAnother ? undefined : known
@@ -101,7 +101,7 @@ function recordOf(uid: string, connection: string, { records }: Ledger): Resourc
   return [...records.values()].find((record) => record.uid === uid && record.connection === connection)
 }
 
-/** Two connections may reach one system: the same id there is the same guest, unless the births tell them apart. */
+/** Two connections may reach one system: the same id is the same guest, unless the births differ. */
 function isSeenTwice({ externalId, close, mark }: ObservedResource, other: World | undefined): boolean {
   const there = other?.guests.get(externalId)
   if (there?.mark?.uid !== mark?.uid) return false
@@ -133,7 +133,7 @@ export function unprovenKeys(estate: Estate, world: World, ledger: Ledger, nowMs
   )
 }
 
-/** Returns the keys of what carries our mark and is not declared. */
+/** Returns the keys of undeclared things with our mark. */
 export function undeclaredMarks(estate: Estate, world: World): readonly ResourceKey[] {
   const declared = new Set(estate.resources.map(({ key }) => key))
   const own = ownMarks(estate, world)
@@ -143,7 +143,7 @@ export function undeclaredMarks(estate: Estate, world: World): readonly Resource
   )
 }
 
-/** Marks of the estates that declare something on this connection, and, while none has a uid, of its name. */
+/** Returns a check for marks of the estates on this connection and, while none has a uid, of its name. */
 function ownMarks(estate: Estate, { connection }: World): (mark: string | undefined) => boolean {
   const marks = new Set([connection.estate, ...(estate.sources ?? []).map((uid) => estateMark(connection.estate, uid))])
   return (mark) => [...marks].some((own) => isOfEstate(mark, own))

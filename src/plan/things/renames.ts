@@ -7,7 +7,7 @@ import { isDeclaredHere } from './proof.ts'
 import { isUnread } from './unread.ts'
 import type { Ledger, World } from './world.ts'
 
-/** A resource that had another name before, and the guest that it is. */
+/** A renamed resource, and its guest. */
 export interface Rename {
   readonly from: ResourceKey
   readonly uid: string

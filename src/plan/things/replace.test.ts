@@ -149,7 +149,7 @@ test('the blast radius counts what a revision destroys over all its passes', () 
   assert.deepEqual(new Set(words({})), new Set(['hold blast-radius']))
   const rest = ['m2', 'm3', 'm4']
   assert.match(words({}, guests(rest))[0] ?? '', /^replace: /, 'one is within the limit')
-  // The first is made again, and a backup of the second is over.
+  // The first is replaced, and a backup of the second has ended.
   const records = [
     recordOf(FOUR[0] as Resource, { made: true }),
     ...FOUR.slice(1).map((one, at) => recordOf(one, { externalId: String(102 + at), seenMs: 1 })),

@@ -5,7 +5,9 @@ import { validApprovals } from '../approvals.ts'
 import type { Suspicion } from './suspicion.ts'
 import type { World } from './world.ts'
 
-/** Is what croft holds on the system that this connection leads to? A record from before systems were kept goes by the connection. */
+/**
+ * Reports whether a record's thing is on this connection's system. A record without a system goes by its connection.
+ */
 export function isThere(
   { system }: Pick<ResourceRecord, 'system'>,
   world: World | undefined,
@@ -14,7 +16,7 @@ export function isThere(
   return world?.survey === undefined ? 'unknown' : compareSystems(system, world.survey.system)
 }
 
-/** Connections of which a person says in Git that what croft knew there is gone. */
+/** Returns connections whose things are gone, as a person declared in Git. */
 export function saidGone(estate: Estate, nowMs: number): ReadonlySet<string> {
   return new Set(validApprovals(estate, nowMs).flatMap(({ absence = [] }) => absence))
 }
@@ -43,7 +45,7 @@ export function onItsSystem(
   return own?.survey !== undefined && !isHere && gone.has(connection) ? undefined : record
 }
 
-/** Why what a connection shows says nothing about what croft holds: it leads, or may lead, to another system. */
+/** Returns why a survey proves nothing about recorded things: the connection leads, or may lead, to another system. */
 export function doubtOf(world: World, records: Iterable<ResourceRecord>): Suspicion | undefined {
   const { survey, connection } = world
   if (survey === undefined) return undefined

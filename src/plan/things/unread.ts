@@ -13,8 +13,8 @@ import { claimantOf } from './left-key.ts'
 export type KnownUnread = Readonly<Record<string, string>>
 
 /**
- * Returns the estate with the paths that leave the absence of keys unproven, and a warning for each key that was declared
- * here and stays for that reason. Absence that was proven once stays proven.
+ * Returns the estate with the paths that leave absences unproven, and a warning for each formerly declared key that
+ * stays for that reason. A proven absence stays proven.
  */
 export function withUnproven(
   estate: Estate,
@@ -52,7 +52,7 @@ function kept(key: ResourceKey, { path, why }: UnreadPath): Problem {
   }
 }
 
-/** Reports whether a key may still be declared although it is not found: it was refused, or may stand in an unread path. */
+/** Reports whether a missing key may still be declared: it was refused, or an unread path may contain it. */
 export function isUnread(
   key: ResourceKey,
   { unreadable, unread = [], proven }: Pick<Estate, 'unreadable' | 'unread' | 'proven'>,

@@ -2,7 +2,7 @@ import { wordSet } from '../../lib/word-list.ts'
 import type { RemoteTask } from '../../model/resource.ts'
 
 export interface WhoChanged {
-  /** `alice@pam`, or with the token's name behind it: `root@pam!web`. */
+  /** `alice@pam`, or with a token's name: `root@pam!web`. */
   readonly user: string
   /** The system's own name for it: its verb, or only its number. */
   readonly task: string

@@ -28,7 +28,7 @@ export interface World {
 export interface DestroyedSoFar {
   readonly revision: string
   readonly things: readonly (Pick<PlanEntry, 'key' | 'connection' | 'type'> & {
-    /** The part of the revision that is of its source, and that source where it has a grant. */
+    /** The source's part of the revision, and the source if it has a grant. */
     readonly revision?: string
     readonly source?: string
     readonly declaredBy?: string

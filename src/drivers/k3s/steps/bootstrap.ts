@@ -27,7 +27,7 @@ import { agentFiles, caFiles, otherVoter, serverFiles, wholeSet } from './node-f
 import { presentSecrets } from './present-token.ts'
 import { installed } from './service.ts'
 
-/** Makes CA and tokens and writes them down together with the name of the first server, all at once. */
+/** Creates CA and tokens and records them with the first server's name, in one write. */
 export async function recordFirstServer(actor: StepContext): Promise<Outcome> {
   const { declaration, deps, secrets, step } = actor
   const firstServer = step.node
@@ -139,7 +139,7 @@ function arrive(
   })
 }
 
-/** The program alone: nothing is configured, nothing is started. */
+/** Installs only the program, without configuration and start. */
 export async function prepareK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { step, declaration } = actor
@@ -205,7 +205,7 @@ async function putAndStart(actor: StepContext, shell: Shell, files: PutFiles, in
   return start.is === 'answer' ? DONE : outcomeOf(start, `start K3s on ${name}`)
 }
 
-/** A token for one agent that expires soon. The server's own would let its bearer in as a server. */
+/** Returns a short-lived token for one agent. The server's own would let its holder join as a server. */
 export async function bootstrapToken(
   actor: StepContext,
   node: string,
@@ -243,7 +243,7 @@ export async function bootstrapToken(
   return token
 }
 
-/** 32 letters, so that no byte favours one of them. */
+/** 32 letters, so that each is equally likely for a byte. */
 function letters(bytes: Uint8Array): string {
   const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
   return [...bytes].map((byte) => alphabet[byte % alphabet.length]).join('')

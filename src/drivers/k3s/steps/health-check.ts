@@ -8,8 +8,8 @@ import { DONE, nodeName, refused, type StepContext } from '../node-lane.ts'
 import { readNode } from '../read-node.ts'
 
 /**
- * Asks one of the user's checks once and keeps its answer. A check that fails is an answer: that the rollout waits for
- * it is decided elsewhere.
+ * Runs one user's check once and stores its answer. A failing check is an answer too; the planner decides about the
+ * rollout.
  */
 export async function runHealthCheck(actor: StepContext): Promise<Outcome> {
   const { step, declaration, memory, deps } = actor
@@ -55,8 +55,8 @@ async function nodesReady({ access, secrets, signal }: StepContext): Promise<Pro
 }
 
 /**
- * CA and token of a running cluster, from the disk of one of its servers into the vault. Only where nothing is written
- * down at this moment, and only of the cluster that the plan named.
+ * Reads CA and token of a running cluster from the disk of a server into the vault. Only without a record, and only of
+ * the cluster that the plan named.
  */
 export async function readBackSecrets(actor: StepContext): Promise<Outcome> {
   const { declaration, deps, step, surroundings, signal } = actor

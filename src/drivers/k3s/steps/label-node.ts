@@ -11,7 +11,7 @@ import { textOfTaint } from '../read-node.ts'
 import { ownConfig } from './node-files.ts'
 import { onNode } from './node-marks.ts'
 
-/** Labels, taints and the note of what croft set, in one write against the version that was read. */
+/** Sets labels, taints and the note of croft's own, in one write against the version that was read. */
 export async function labelNode(actor: StepContext): Promise<Outcome> {
   const spec = specOf(actor)
   if (spec === undefined) return refused('NotDeclared', 'waiting', `${actor.step.node} is no longer declared`)
@@ -37,7 +37,7 @@ export async function labelNode(actor: StepContext): Promise<Outcome> {
           labels: { ...change.set, ...Object.fromEntries(change.remove.map((key) => [key, null])) },
           annotations: {
             [MARKS.labels]: JSON.stringify(sorted(spec)),
-            // The next node waits for the soak from here on.
+            // From here the next node waits for the soak.
             ...(evicts ? { [MARKS.changed]: isoTime(actor.deps.clock.now()) } : {}),
           },
         },

@@ -14,7 +14,7 @@ export type FileToPut = PutFiles['files'][number]
 
 const TLS = '/var/lib/rancher/k3s/server/tls'
 
-/** The CA as it must lie there before the first server starts. Keys of the roots stay with us. */
+/** Returns the CA files for a server's first start, without the roots' keys. */
 export function caFiles({ files }: ClusterSecrets): readonly FileToPut[] {
   return CA_FILES.flatMap(({ path, mode }) => {
     const content = files.get(path)
@@ -22,7 +22,7 @@ export function caFiles({ files }: ClusterSecrets): readonly FileToPut[] {
   })
 }
 
-/** config.yaml, registries.yaml and the tokens of a server. */
+/** Returns config.yaml, registries.yaml and the tokens of a server. */
 export async function serverFiles(
   actor: StepContext,
   node: NodeSpec,
@@ -67,7 +67,7 @@ export function ownConfig(actor: StepContext, node: NodeSpec, place = placeOf(ac
   return fileOf(CONFIG_FILE, configFile(actor.declaration.spec, node, place, otherVoter(actor, node.name)), 0o600)
 }
 
-/** Files with the rest of croft's set removed. */
+/** Returns the files, and the rest of croft's set as absent. */
 export function wholeSet({ declaration }: StepContext, node: NodeSpec, files: readonly FileToPut[]): PutFiles {
   return { files, absent: absentFiles(declaration.spec, node) }
 }
@@ -78,7 +78,7 @@ export async function optionalFiles(actor: StepContext, node: NodeSpec): Promise
   return files.filter(({ path }) => OPTIONAL_FILES.some((one) => one === path))
 }
 
-/** The address of another server that was seen to vote; a declared one before one that is leaving. */
+/** Returns the address of another voting server; a declared one before a leaving one. */
 export function otherVoter({ declaration, memory }: StepContext, name: string): string | undefined {
   const declared = declaration.spec.servers.map((server) => server.name)
   return [...declared, ...memory.voters.keys()]

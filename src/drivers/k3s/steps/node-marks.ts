@@ -47,7 +47,7 @@ export async function uncordon(actor: StepContext): Promise<Outcome> {
         metadata: {
           annotations: {
             [MARKS.work]: null,
-            // The soak counts from it.
+            // The soak starts then.
             ...(changedMs === undefined ? {} : { [MARKS.changed]: isoTime(changedMs) }),
             ...(step.givenUp === undefined ? {} : { [MARKS.givenUp]: formatGivenUp(step.givenUp, deps.clock.now()) }),
           },
@@ -83,7 +83,7 @@ export async function noteConfig(actor: StepContext, hash: string): Promise<Outc
   )
 }
 
-/** The Node loses the trace of an earlier removal, with which K3s would leave its member behind. */
+/** Removes a Node's mark of an earlier removal, with which K3s would keep its member. */
 export async function clearRemovedMark(actor: StepContext): Promise<Outcome> {
   return onNode(actor, (seen, patch) =>
     patch(

@@ -61,7 +61,7 @@ async function agentPasswordOn(shell: Shell | undefined, signal: AbortSignal): P
   return found === undefined || found === '' ? undefined : new Secret(found)
 }
 
-/** K3s ends at every start because the datastore is encrypted with another token than it was given. */
+/** Reports whether K3s fails at every start because its token does not match the datastore's encryption. */
 function lacksToken({ failure = '' }: NodeFacts): boolean {
   return failure.includes('encrypted with different token')
 }

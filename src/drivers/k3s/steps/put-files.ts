@@ -20,7 +20,7 @@ import {
 } from '../node-lane.ts'
 import { type FileToPut, optionalFiles, otherVoter, ownConfig, placeOf, wholeSet } from './node-files.ts'
 
-/** Writes the optional files and removes those that are not declared, with what K3s made of them. */
+/** Writes the optional files and deletes undeclared ones, with the objects that K3s made of them. */
 export async function putFiles(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const node = specOf(actor)
@@ -56,7 +56,7 @@ const OBJECTS: Readonly<Record<string, readonly string[]>> = {
   [BACKUP_SECRET_FILE]: [`/api/v1/${SYSTEM}/secrets/${S3_SECRET}`],
 }
 
-/** Deletes them with the last file: while another server has it, K3s there would make them again. */
+/** Deletes them with the last file: another server with the file would make K3s recreate them. */
 export async function removeObjects(actor: StepContext, node: NodeSpec, facts: NodeFacts): Promise<Outcome> {
   const { declaration, memory, signal } = actor
   const others = [...memory.facts].filter(([name]) => name !== node.name)

@@ -30,7 +30,7 @@ import { installed, installInput } from './service.ts'
 export async function removeMember(actor: StepContext): Promise<Outcome> {
   if (actor.step.lane === 'object') {
     return onNode(actor, (seen, patch) =>
-      // K3s finds the member by the name that it noted on the Node. One that stopped before that is never found.
+      // K3s finds the member by its name on the Node. One that stopped before writing it is never found.
       seen.etcdName === undefined
         ? removeThroughEtcd(actor)
         : patch(
@@ -42,7 +42,7 @@ export async function removeMember(actor: StepContext): Promise<Outcome> {
   return removeThroughEtcd(actor)
 }
 
-/** Asks etcd itself, on a server that is up. */
+/** Asks etcd itself, on a running server. */
 async function removeThroughEtcd(actor: StepContext): Promise<Outcome> {
   const { step, surroundings, memory, signal } = actor
   const id = step.member
@@ -134,7 +134,7 @@ export async function configureK3s(actor: StepContext): Promise<Outcome> {
     if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
     const reply = await command(shell, 'restart', actor.signal)
     if (reply.is !== 'answer') return outcomeOf(reply, `restart K3s on ${name}`)
-    // Lost, it is found again by comparing the file on the node.
+    // If this note is lost, comparing the file on the node restores it.
     await noteConfig(actor, configHash(actor.declaration.spec, node))
     return DONE
   })

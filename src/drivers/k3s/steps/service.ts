@@ -151,7 +151,7 @@ export async function findChecksum(
   const tried: string[] = []
   for (const { url, declared: named } of checksumSources(declaration.artifacts, version, architecture)) {
     try {
-      // The official releases are croft's own choice, which no grant lists.
+      // croft itself chose the official releases, so no grant lists them.
       const text = await deps.fetchText?.(
         permitPlace(url, egressFromHere(named ? declaration.egress : undefined)),
         signal,

@@ -50,7 +50,7 @@ export interface DriverLab {
   spec: ClusterSpec
   requests: ClusterRequests
   session: ClusterSession
-  /** Calls of the Kubernetes API and of the nodes' programs, since it was emptied. */
+  /** Calls of the Kubernetes API and of the nodes' programs since the list was cleared. */
   readonly asked: string[]
   /** Files written on nodes. */
   readonly written: (PutFile & { readonly node: string })[]
@@ -60,7 +60,7 @@ export interface DriverLab {
   /** Boxes whose shell fails with this error. */
   readonly refusing: Map<string, ShellFailure>
   box(name: string): Box
-  /** Forgets everything but the vault, as a crash does. */
+  /** Forgets all but the vault, as a crash does. */
   restart(): void
   look(): Promise<{ readonly observed: ObservedCluster; readonly decision: ClusterDecision }>
   /** Repeats observation and steps every second until the condition holds, or the limit of rounds. */

@@ -18,7 +18,7 @@ import { over, secretChanges, withoutSecret } from './values.ts'
 /** Parsed manifests by record, cached since they never change. */
 export type ManifestsRead = Map<string, readonly KubeObject[]>
 
-/** Releases that are wanted or carry our mark: one list of names, then each newest record, then each kind of their objects. */
+/** Reads wanted and marked releases: one list of names, then each newest record, then each kind of their objects. */
 export async function readHelmReleases(
   client: KubernetesClient,
   { api, deps, connection, wanted, manifests }: ReadingReleases,
@@ -83,7 +83,7 @@ function isPending({ status }: ReleaseRecord): boolean {
   return status.startsWith('pending-') || status === 'uninstalling'
 }
 
-/** The objects of the manifest, each in its namespace; undefined where it cannot be read, or not all of it. */
+/** Returns the objects of the manifest in their namespaces; undefined if any of it is unreadable. */
 async function objectsOf(
   { manifest }: ReleaseRecord,
   uid: string,
@@ -102,7 +102,7 @@ async function objectsOf(
   return objects
 }
 
-/** An object of a manifest, in the namespace of its release where it names none. */
+/** Returns an object of a manifest, by default in its release's namespace. */
 export function objectIn(raw: unknown, namespace: string): KubeObject | undefined {
   if (!isRecord(raw) || typeof raw.apiVersion !== 'string' || typeof raw.kind !== 'string') return undefined
   const metadata = recordOf(raw.metadata)

@@ -45,7 +45,7 @@ function unpacked(text: string): string | undefined {
   try {
     const bytes = Buffer.from(Buffer.from(text, 'base64').toString('latin1'), 'base64')
     if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8')
-    // Loaded when a release is read: no other part of a plan needs it.
+    // Loaded only when a release is read.
     const { gunzipSync } = process.getBuiltinModule('node:zlib')
     return gunzipSync(bytes, { maxOutputLength: LIMITS.addonBytes }).toString('utf8')
   } catch {

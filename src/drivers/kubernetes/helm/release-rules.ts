@@ -14,7 +14,7 @@ import { NO_RELEASE_LABELS, type ReleaseMark, releaseLabels, releaseMark, releas
 import { UNREADABLE } from './record.ts'
 import { valueChanges } from './values.ts'
 
-/* Every judgement about a release of the person's own Helm. Pure. */
+/* All judgements about a release of the local Helm. Pure. */
 
 /** Returns the differences between a release and its declaration. */
 export function releaseChanges(
@@ -74,12 +74,12 @@ function specChanges(wanted: WantedObject, release: ReleaseDetails, mark: Releas
   return changes
 }
 
-/** `v1.2.3` and `1.2.3` are one version to Helm. */
+/** Helm treats `v1.2.3` and `1.2.3` as one version. */
 function bare(version: string): string {
   return version.replace(/^v/, '')
 }
 
-/** A run that broke off, one that failed, and what hands have changed since. */
+/** Returns a broken or failed run, and manual changes since. */
 function stateChanges(release: ReleaseDetails): readonly Change[] {
   if (release.stuck || release.status === 'failed')
     return [{ path: 'status', from: release.status, to: 'deployed', effect: 'live', own: true }]
@@ -238,7 +238,7 @@ export function leaveRelease(observed: ObservedResource): readonly Step[] {
   ]
 }
 
-/** Deletes one record of Helm as it was read, and nothing that it tells of: a Helm that was slow may have ended meanwhile. */
+/** Deletes one record of Helm as it was read, and no object: a slow Helm may have finished meanwhile. */
 function forgetStep(observed: ObservedResource, { record, revision, status }: ReleaseDetails): Step {
   const { name, namespace } = placeIn(observed)
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: record.name, namespace } }

@@ -14,7 +14,7 @@ export function over(below: Foreign, above: Foreign): Foreign {
   return all
 }
 
-/** The values without every one that the secret document sets. */
+/** Returns the values without those that the secret document sets. */
 export function withoutSecret(values: Foreign, secret: Foreign): Foreign {
   const left: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values)) {

@@ -3,7 +3,7 @@ import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 const WRITES =
   /^(?:define|undefine|start|shutdown|destroy|resume|autostart|detach-disk|change-media|blockresize|(?:net|pool)-(?:define|undefine|start|destroy|autostart)|vol-(?:create|delete|resize|upload|clone)\S*)$/
 
-/** A shell between the driver and its world that counts, loses and spoils. */
+/** A shell to the test world that counts calls and can lose or corrupt them. */
 export interface FaultyShell extends Shell {
   calls(): number
   writes(): number

@@ -6,7 +6,7 @@ export function failureOf(answer: Exclude<ApiOutcome, { result: 'answered' }>, r
   if (answer.result === 'not-sent') return new ShellFailure('no', 'unreachable', answer.message)
   if (answer.result === 'unclear') return new ShellFailure('maybe', 'unreachable', answer.message)
   const { reason, message } = answer.refusal
-  // The agent took the request and was not heard of again.
+  // The agent accepted the request and did not answer again.
   if (/got timeout/.test(message)) return new ShellFailure('maybe', 'timeout', message)
   if (reason === 'AgentDown') return new ShellFailure(ran, 'no-agent', message)
   if (reason === 'NotRunning') return new ShellFailure(ran, 'not-running', message)

@@ -55,7 +55,7 @@ export async function writeFile(
   await sh(FINISH, [made, ...finish])
 }
 
-/** A character for each byte: what Proxmox makes of the content of a file. */
+/** One character per byte: Proxmox's form of a file's content. */
 export async function readFile(
   guest: AgentGuest,
   path: string,

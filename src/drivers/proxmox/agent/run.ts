@@ -20,8 +20,8 @@ export interface AgentGuest {
 }
 
 /**
- * Runs one program and waits for its end. `env` starts it, so that a program which is not there is an exit code of 127:
- * Proxmox itself would fall over the agent's message and answer nothing that could be understood.
+ * Runs one program and waits for its end. `env` starts it, so that a missing program gives exit code 127: Proxmox
+ * itself fails on the agent's message without a useful answer.
  */
 export async function runProgram(guest: AgentGuest, argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const [program = ''] = argv
@@ -89,7 +89,7 @@ function ranAs(status: Readonly<Record<string, unknown>>, about: CallSubject): R
   }
 }
 
-/** Proxmox passes every byte on as the character of that number. */
+/** Proxmox encodes every byte as the character of that number. */
 function textOf(data: unknown): string {
   if (typeof data !== 'string') return ''
   const bytes = Buffer.from(data, 'latin1')

@@ -39,7 +39,7 @@ function shellOver(answer: Answer, clock: Clock = quick(), observed: ObservedRes
   return session.agent.shell(observed)
 }
 
-/** Real pauses, but no longer than a moment. */
+/** Real but very short pauses. */
 function quick(): Clock {
   return { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal) }
 }

@@ -8,7 +8,7 @@ import { guestPath } from '../steps.ts'
 import { readFile, writeFile } from './files.ts'
 import { type AgentGuest, bytesOf, runProgram } from './run.ts'
 
-/** The agent lane. Everything in it runs as the agent does, which is root. */
+/** The agent lane. Programs run as the agent does: as root. */
 export function openAgentShell(
   api: Api,
   deps: { readonly clock: Clock; readonly random: Random },

@@ -7,13 +7,13 @@ import { cleanText } from '../foreign.ts'
 /** An answer with all that identifies its sender. */
 export interface DoctorAnswer {
   readonly status: number
-  /** The text of a refusal, from the status line and the body, without what we sent. */
+  /** The text of a refusal, from status line and body, without sent secrets. */
   readonly said: string
   /** Undefined unless the status is 200. */
   readonly data: unknown
   /** How far the Date header is ahead of our clock; undefined without one. */
   readonly skewSeconds: number | undefined
-  /** Our time in the middle of the exchange. */
+  /** Our time in the middle of the request. */
   readonly atMs: number
 }
 
@@ -25,8 +25,8 @@ export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: Abor
     const beforeMs = clock.now()
     const headers = { authorization: `PVEAPIToken=${secret.word()}`, accept: 'application/json' }
     const response = await wire.send({ method: 'GET', path: `/api2/json${path}`, headers }, signal)
-    // A simulated datacentre may live in a faster time: its clock is held against that, not against ours, and the Date
-    // of its answers, which is that of the computer it runs on, against nothing.
+    // A simulated datacentre may have a faster time: its clock is compared with that time, and the Date of its answers,
+    // which is the real computer's, with none.
     const simulated = fastClock(response.headers[SIM_CLOCK_HEADER] ?? '')
     const atMs = simulated?.now() ?? (beforeMs + clock.now()) / 2
     const theirsMs = Date.parse(response.headers.date ?? response.headers.Date ?? '')
@@ -43,7 +43,7 @@ export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: Abor
   }
 }
 
-/** Foreign text may repeat what we sent. */
+/** A foreign text may repeat sent secrets. */
 function masked(text: string, secret: Secret): string {
   const value = secret.word()
   const afterEquals = value.slice(value.indexOf('=') + 1)

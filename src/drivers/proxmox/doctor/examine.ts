@@ -44,7 +44,7 @@ export async function examine(
   }
 }
 
-/** No byte of a request is sent here. */
+/** Sends no byte of a request. */
 async function examineDoor(connection: Connection, deps: DriverDeps, signal: AbortSignal): Promise<readonly Check[]> {
   if (deps.lookAtCertificate === undefined) return []
   try {
@@ -116,7 +116,7 @@ async function tokenOf(
   }
   const value = login.token
   const who = principalOf(value.slice(0, Math.max(0, value.indexOf('='))))
-  // A line break in here would begin a second header.
+  // A line break here would start a second header.
   if (who === undefined || /\s/.test(value) || value.endsWith('='))
     return wrong('the token does not look like user@realm!name=secret', 'write the full token id, =, and the value')
   return { connection: login.connection, secret: new Secret(value), who }

@@ -17,7 +17,7 @@ export interface DoctorFacts {
   readonly held: HeldPrivileges
   readonly roles: ReadonlySet<string>
   readonly facts: TokenFacts
-  /** The answer of `/cluster/resources`; undefined when there was none. */
+  /** The answer of `/cluster/resources`, if there was one. */
   readonly resources: unknown
   /** The answers of `/nodes/{host}/network`. */
   readonly networks: ReadonlyMap<string, unknown>

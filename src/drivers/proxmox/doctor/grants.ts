@@ -3,7 +3,7 @@ import type { Need, PrivilegeSet } from './need.ts'
 /** Privileges by path: the access list that exactly meets all needs. */
 export type Grants = ReadonlyMap<string, ReadonlySet<string>>
 
-/** A role with the paths on which it is given. */
+/** A role with its paths. */
 export interface GrantedRole {
   readonly id: string
   readonly privileges: readonly string[]
@@ -50,12 +50,12 @@ export function rolesOf(grants: Grants, prefix: string): readonly GrantedRole[] 
   })
 }
 
-/** Rights at `/` are given for that path alone: they would otherwise hold for everything there is. */
+/** Rights at `/` apply to that path alone: otherwise they would apply everywhere. */
 export function propagates(path: string): boolean {
   return path !== '/'
 }
 
-/** The path on which a right is given. */
+/** Returns the path for a right. */
 export function placeOf({ path, place }: PrivilegeSet): string {
   return place ?? (path.startsWith('/vms/') ? '/vms' : path)
 }

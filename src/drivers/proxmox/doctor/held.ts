@@ -2,7 +2,7 @@ import { isRecord } from '../foreign.ts'
 import type { Grants } from './grants.ts'
 import type { Need, PrivilegeSet } from './need.ts'
 
-/** Privileges by path, each with whether it holds for everything below. */
+/** Privileges by path, each with whether it applies below. */
 export type HeldPrivileges = ReadonlyMap<string, ReadonlyMap<string, boolean>>
 
 /** Parses an answer of `/access/permissions`: `{"/vms": {"VM.Audit": 1}}`, where 0 means "here and not below". */

@@ -42,7 +42,7 @@ export function judgeUnreachable(endpoint: string, code: string, message: string
   }
 }
 
-/** The certificate against the pinned fingerprint, and its time. A wrong one ends the examination: no token is sent. */
+/** Judges the certificate by the pinned fingerprint and its expiry, before any token is sent. */
 export function judgeCertificate(
   shown: PeerCertificate,
   pinned: string | undefined,

@@ -4,7 +4,7 @@ import { isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { proxmoxRules as rules } from '../rules.ts'
 import { type HeldPrivileges, heldAt } from './held.ts'
 
-/** Hosts and storages that the declarations name: by the same rules that stop a creation. */
+/** Judges the declared hosts and storages by the rules that stop a creation. */
 export function judgePlaces(resources: readonly Resource[], survey: Survey): readonly Check[] {
   const obstacles = new Map<string, { allow: string; keys: string[] }>()
   const stopped = new Set<string>()
@@ -33,7 +33,7 @@ export function judgePlaces(resources: readonly Resource[], survey: Survey): rea
     : checks
 }
 
-/** Every host that a declaration names, in order. */
+/** Returns every declared host, in order. */
 export function hostsOf(resources: readonly Resource[]): readonly string[] {
   return [...new Set(resources.map((resource) => rules.hostOf(resource)).filter((host) => host !== ''))].sort()
 }

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 const SOON_DAYS = 30
 /** A request takes time, and a Date header has whole seconds. */
 const NOTED_SECONDS = 30
-/** Tickets of Proxmox end here, and nothing that compares times can be relied on. */
+/** At this difference Proxmox's tickets fail, and no comparison of times is reliable. */
 const WRONG_SECONDS = 300
 
 /** A host's clock, and how far it is ahead of ours. */

@@ -156,7 +156,7 @@ const bad = (checks: readonly Check[]) => checks.filter(({ level }) => level !==
  * changes of an existing guest that these declarations do not make.
  */
 const NOT_REFUSED_BY_NAME: Readonly<Record<string, 'settles' | 'stops'>> = {
-  // Memory and other people's tasks are not seen; nothing else needs them.
+  // Memory and other users' tasks are hidden; nothing else needs them.
   'Sys.Audit': 'settles',
   // For a person's commands; an apply takes no snapshots.
   'VM.Snapshot': 'settles',

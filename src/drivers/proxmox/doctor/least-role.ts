@@ -18,7 +18,7 @@ export function leastRole(
   return setUpCommands(grantsOf(needs), who, rolePrefix(connection), Math.floor((nowMs + YEAR_MS) / 1000))
 }
 
-/** Two estates on one system have roles of their own. */
+/** Two estates on one system have separate roles. */
 export function rolePrefix({ estate }: Pick<Connection, 'estate'>): string {
   return estate === 'default' ? 'croft' : `croft-${estate}`
 }

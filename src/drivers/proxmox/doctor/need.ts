@@ -1,10 +1,10 @@
-/** Privileges that together are enough, all of them on one path. */
+/** Privileges on one path that suffice together. */
 export interface PrivilegeSet {
   readonly path: string
   readonly privileges: readonly string[]
   /** Must also apply to everything below the path. */
   readonly below?: true
-  /** The path above it on which the right is best given, when that is not the path itself. */
+  /** The parent path for the right, if it is not the path itself. */
   readonly place?: string
 }
 
@@ -18,7 +18,7 @@ export interface Need {
   readonly without: 'refused' | 'blind'
 }
 
-/** `/vms/114 VM.Allocate`, `/ Sys.Audit+Sys.Modify`. */
+/** Parses `/vms/114 VM.Allocate` and `/ Sys.Audit+Sys.Modify`. */
 export function way(text: string): PrivilegeSet {
   const [path = '', privileges = ''] = text.split(' ')
   return { path, privileges: privileges.split('+') }

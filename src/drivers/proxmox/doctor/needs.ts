@@ -15,9 +15,9 @@ import { needsOfCall } from './privileges.ts'
 
 export interface NeedOptions {
   readonly connection: Pick<Connection, 'ids'>
-  /** Proxmox VE 8 has one privilege for everything that the guest agent does. */
+  /** Proxmox VE 8 has one privilege for all uses of the guest agent. */
   readonly major?: number
-  /** Machines in which croft runs programs through their agent: nodes of clusters, and where checks are run. */
+  /** Machines whose agent runs programs for croft: nodes of clusters, and targets of checks. */
   readonly entered?: ReadonlySet<ResourceKey>
   /** SDN zone of a bridge; `localnetwork` for the plain ones. */
   readonly zoneOf?: (bridge: string) => string
@@ -79,7 +79,7 @@ function poolOf({ desired }: Resource): string | undefined {
   return desired.type === 'container' ? desired.container.pool : undefined
 }
 
-/** The list of the whole system shows a storage by this right alone; without it a guest has no place to go. */
+/** The system's list shows a storage only with this right; without it a guest has no storage. */
 function seenStorages({ desired }: Resource): readonly string[] {
   return desired.type === 'file' ? [desired.file.storage] : storagesFor(desired)
 }
@@ -172,7 +172,7 @@ function needsOfOne(call: RestCall, why: string, pool: string | undefined, optio
     const ofOption = type === 'lxc' ? needsOfContainerOption : needsOfOption
     const option = ofOption(name, value, options.zoneOf ?? (() => 'localnetwork'))
     if (option.rootOnly) needs.push({ ways: [], why: `set ${name} to ${why}`, without: 'refused' })
-    // Tags of a new guest are asked about as if there were no pool: it joins it last of all.
+    // Tags of a new guest are checked without its pool, which it joins last.
     const through = creates && name === 'tags' ? undefined : pool
     for (const privileges of option.guest) needs.push(onGuest(guest, privileges, why, through))
     for (const ways of option.elsewhere) needs.push({ ways: ways.map(way), why, without: 'refused' })
@@ -185,7 +185,7 @@ function onGuest(path: string, anyOf: readonly string[], why: string, pool: stri
   return { ways: viaPool(ways, pool), why, without: 'refused' }
 }
 
-/** A guest has the rights of the pool it is in, and one that is made in a pool is made by them. */
+/** A guest has the rights of its pool, and its creation in a pool needs the pool's rights. */
 function viaPool(ways: readonly PrivilegeSet[], pool: string | undefined): readonly PrivilegeSet[] {
   if (pool === undefined) return ways
   const through = ways.filter(({ path }) => path.startsWith('/vms/')).map((one) => ({ ...one, path: `/pool/${pool}` }))
@@ -203,7 +203,7 @@ function beforeNine(need: Need): Need {
   return { ...need, ways: different }
 }
 
-/** The calls by which a setting is found and read. */
+/** Returns the calls that find and read a setting. */
 function settingReads(setting: SettingSpec): readonly RestCall[] {
   const { list } = definitionNamed(setting.definition)
   const paths = [fill(list.path, placesOf(setting)), ...(list.item === undefined ? [] : [list.item.path])]
@@ -233,7 +233,7 @@ const GROUPS: readonly (readonly [RegExp, string])[] = [
   [/^(?:rootfs|mp\d+)$/, 'VM.Config.Disk'],
   [/^(?:net\d+|hostname|nameserver|searchdomain)$/, 'VM.Config.Network'],
 ]
-/** Given when a container is made and no part of its configuration. */
+/** Only at a container's creation, and not in its configuration. */
 const OF_CREATION = /^(?:ostemplate|storage|password|ssh-public-keys|start|force|ignore-unpack-errors)$/
 
 /** As `needsOfOption`, for containers: an option in no group is a plain one. */

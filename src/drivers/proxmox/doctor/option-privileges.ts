@@ -54,7 +54,7 @@ function elsewhereOf(name: string, value: string, zoneOf: (bridge: string) => st
   return directory === undefined ? [] : [[`/mapping/dir/${directory} Mapping.Use`]]
 }
 
-/** A card in one VLAN needs the right for that VLAN only; one with a trunk is given the whole bridge. */
+/** A card in one VLAN needs the right for that VLAN only; one with a trunk needs the whole bridge. */
 export function bridgePaths(value: string, zoneOf: (bridge: string) => string): string[] {
   const card = parseProperties(value, 'model')
   const bridge = card.get('bridge')
@@ -98,7 +98,7 @@ export function storageOf(volume: string): string[] {
   return colon > 0 ? [volume.slice(0, colon)] : []
 }
 
-/** A device of the host itself, not by its mapping. */
+/** Reports whether it is a host's device without a mapping. */
 export function isRawDevice(name: string, value: string): boolean {
   if (/^hostpci\d+$/.test(name)) return parseProperties(value, 'host').get('mapping') === undefined
   if (/^usb\d+$/.test(name)) {

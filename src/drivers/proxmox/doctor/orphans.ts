@@ -6,7 +6,7 @@ import { proxmoxRules as rules } from '../rules.ts'
 import { storagePath } from '../steps.ts'
 import type { ReadPath } from './ask.ts'
 
-/** A disk on a storage whose id no guest has. */
+/** A disk whose id has no guest. */
 interface Orphan {
   readonly volume: string
   readonly host: string

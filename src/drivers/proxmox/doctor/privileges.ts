@@ -5,9 +5,9 @@ import { type PrivilegeSet, way } from './need.ts'
 
 /** A call's checks before its parameters: all of these, each in any of its ways. */
 interface CallRule {
-  /** Over `METHOD /path`; named parts fill in the paths below. */
+  /** Matches `METHOD /path`; named groups fill in the paths below. */
   readonly call: RegExp
-  /** `root`: only root@pam, and no token. */
+  /** `root`: only root@pam, never a token. */
   readonly needs: readonly (readonly string[])[] | 'root'
 }
 

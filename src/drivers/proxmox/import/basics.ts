@@ -32,7 +32,7 @@ export function importBasics(from: ConfigReading) {
   }
 }
 
-/** Characters that no manifest may hold. */
+/** Characters that a manifest cannot contain. */
 const UNWRITABLE = /[\ufeff\ufffe\uffff]/
 
 function description(from: ConfigReading): string | undefined {
@@ -75,12 +75,12 @@ function memory(from: ConfigReading) {
   })
 }
 
-/** Order and delays when the host starts. */
+/** Imports order and delays at the host's start. */
 export function importStartup(from: ConfigReading) {
   return blockOf(from, startup.shape, { upSeconds: 'upDelay', downSeconds: 'downDelay' })
 }
 
-/** `1` is the usual three. */
+/** `1` means the default three. */
 function hotplug(text: string | undefined): string | undefined {
   const features = text?.split(/[;,\s]+/).filter((feature) => feature !== '')
   return unless('1', unless('disk,network,usb', features?.sort().join(',')))

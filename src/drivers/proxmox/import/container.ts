@@ -88,7 +88,7 @@ function rootDisk(from: ConfigReading) {
   return block({ datastoreId, size: wholeGib(parts), ...partsOf(parts, VOLUME_PARTS) })
 }
 
-/** A size that is no whole number of GiB stays as it is and is not declared. */
+/** A size that is no whole number of GiB is not declared. */
 function wholeGib(parts: PartReading): number | undefined {
   const bytes = parseSize(parts.text('size')) ?? 0
   return bytes > 0 && bytes % GIB === 0 ? bytes / GIB : undefined

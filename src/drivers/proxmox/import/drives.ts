@@ -7,7 +7,7 @@ const GIB = 2 ** 30
 const SLOT = /^(?:scsi|virtio|sata|ide)\d+$/
 const CLOUD_INIT = /(?:^|[:/])(?:vm-\d+-)?cloudinit(?:\.\w+)?$/
 
-/** The drive that carries the cloud-init data. */
+/** The cloud-init drive. */
 export interface CloudInitDrive {
   readonly slot: string
   readonly storage: string
@@ -28,7 +28,7 @@ export function importDrives(from: ConfigReading) {
       if (storage !== undefined && CLOUD_INIT.test(volume) && cloudInit === undefined) cloudInit = { slot, storage }
       else cdrom.push({ interface: slot, fileId: volume })
     } else if (storage === undefined) {
-      // A device of the host, given through: nothing that a storage could be named for.
+      // A passed-through device of the host, without a storage.
       from.leave(slot)
     } else disk.push(importDisk(slot, volume, storage, parts, from))
   }

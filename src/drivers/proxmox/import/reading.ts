@@ -13,7 +13,7 @@ export interface ConfigReading {
   count(key: string): number | undefined
   /** A property string, to be parsed with `part`. */
   properties(key: string, bare: string): PartReading | undefined
-  /** Read, and without a place in a manifest. */
+  /** Marks a key as read, without a field in manifests. */
   leave(key: string): void
   note(text: string): void
   left(): readonly string[]
@@ -125,18 +125,18 @@ export function unless<T>(usual: unknown, value: T | undefined): T | undefined {
 
 export type BlockFields = Readonly<Record<string, unknown>>
 
-/** A block, which the provider writes as a list of one. Nothing in it, no block. */
+/** Returns a block, which the provider writes as a list of one; undefined if empty. */
 export function block(fields: BlockFields): readonly BlockFields[] | undefined {
   const present = defined(fields)
   return Object.keys(present).length === 0 ? undefined : [present]
 }
 
-/** A list, or nothing where it would be empty. */
+/** Returns the list, or undefined if empty. */
 export function some<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list
 }
 
-/** `net10` after `net9`. */
+/** Sorts `net10` after `net9`. */
 export function bySlot(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true })
 }

@@ -156,7 +156,7 @@ function smbios(from: ConfigReading) {
 const USUAL_SLOT = 'ide2'
 const KEYS = /^(?:ciuser|citype|ciupgrade|cicustom|nameserver|searchdomain|sshkeys|ipconfig\d+)$/
 
-/** The cloud-init block. Without a drive that carries it nothing of it can be declared. */
+/** Imports the cloud-init block. Without a cloud-init drive nothing of it can be declared. */
 function importCloudInit(from: ConfigReading, drive: CloudInitDrive | undefined) {
   if (from.text('cipassword') !== undefined)
     from.note('a cloud-init password is set; it cannot be read, is not declared, and stays as it is')

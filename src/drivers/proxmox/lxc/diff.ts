@@ -30,7 +30,7 @@ type ContainerObjection = NonNullable<Change['blocked']>
 
 const LANE = 'it needs the SSH lane, which is not configured'
 
-/** The change as it is, or with the reason why it cannot be made through the API. */
+/** Returns the change, with the reason if the API cannot make it. */
 export function possible(
   container: ContainerSpec,
   change: Change,

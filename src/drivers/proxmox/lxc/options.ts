@@ -28,7 +28,7 @@ export const features = device<ContainerSpec, ContainerFeatures>({
   ],
 })
 
-/** Network cards with their addresses. All of it is set while the container runs. */
+/** Network cards with their addresses. All can change while the container runs. */
 const nics = devices<ContainerSpec, ContainerNic>({
   path: 'nics',
   bare: '',
@@ -51,7 +51,7 @@ const nics = devices<ContainerSpec, ContainerNic>({
   ],
 })
 
-/** Devices of the host. Only root may give them. */
+/** Devices of the host. Only root may assign them. */
 export const passedDevices = devices<ContainerSpec, ContainerDevice>({
   path: 'devices',
   bare: 'path',
@@ -140,7 +140,7 @@ export const OPTIONS: readonly ContainerOption[] = [
   description,
   tags,
   mark,
-  // Left out, it may use all processors of the host.
+  // By default it may use all processors of the host.
   quantity('cpu.cores', 'cores', 'live', 0),
   // 0 means no limit.
   quantity('cpu.limit', 'cpulimit', 'live', 0),

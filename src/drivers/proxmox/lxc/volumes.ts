@@ -16,7 +16,7 @@ export const VOLUME_PARTS: readonly PropertyPart<ContainerVolume>[] = [
 
 const VOLUME = { bare: 'volume', effect: 'restart', newEffect: () => 'live' as const, compare: compareVolume } as const
 
-/** The volume that the system inside is on. */
+/** The system's root volume. */
 export const rootDisk = device<ContainerSpec, ContainerRootDisk>({
   ...VOLUME,
   path: 'rootDisk',

@@ -1,6 +1,6 @@
 import type { SettingValue } from '../../../model/rest.ts'
 
-/** Lines of a hosts file; comments and empty lines are passed over. */
+/** Parses the lines of a hosts file, without comments and empty lines. */
 export function parseHosts(text: string): { readonly address: string; readonly hostnames: readonly string[] }[] {
   return text.split('\n').flatMap((line) => {
     const [address, ...hostnames] = (line.split('#', 1)[0] ?? '').split(/\s+/).filter((word) => word !== '')
@@ -8,7 +8,7 @@ export function parseHosts(text: string): { readonly address: string; readonly h
   })
 }
 
-/** A hosts file with these entries. What people wrote in whole lines of comment stays, at the top. */
+/** Prints a hosts file with these entries. People's comment lines stay, at the top. */
 export function printHosts(entries: readonly SettingValue[], before: string): string {
   const comments = before.split('\n').filter((line) => line.trimStart().startsWith('#'))
   const lines = (entries as readonly { readonly address: string; readonly hostnames: readonly string[] }[]).map(

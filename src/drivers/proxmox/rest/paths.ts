@@ -24,7 +24,7 @@ export function fill(path: string, places: PathParts): string {
   )
 }
 
-/** `settings/nodes/still-fawn/network`: the list that shows a setting. */
+/** Returns a setting's list: `settings/nodes/still-fawn/network`. */
 export function listName(definition: Definition, setting: SettingSpec): string {
   return `${PREFIX}${fill(definition.list.path, placesOf(setting))}`
 }
@@ -70,7 +70,7 @@ function listsOf(all: readonly Definition[]) {
   const byPath = new Map<string, Definition[]>()
   for (const definition of all)
     byPath.set(definition.list.path, [...(byPath.get(definition.list.path) ?? []), definition])
-  // Exact paths first: /cluster/firewall/options is not one of any firewall.
+  // Exact paths first, since /cluster/firewall/options would also match any firewall's.
   return [...byPath]
     .sort(([a], [b]) => Number(a.startsWith('{')) - Number(b.startsWith('{')))
     .flatMap(([path, definitions]) => {

@@ -134,7 +134,7 @@ function apiNames(name: string, field: Field): readonly string[] {
   return field.type === 'numbered' ? Array.from({ length: field.max ?? 1 }, (_, at) => `${api}${at + 1}`) : [api]
 }
 
-/** Names in the paths of the calls that only the row can fill. */
+/** Returns path parameters of the calls that only the row can fill. */
 function placeholders({ update, remove }: Definition): readonly string[] {
   return [update, remove].flatMap((verb) =>
     [...(verb?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),

@@ -49,7 +49,7 @@ test('the firewall of the cluster, of a host and of a guest are different lists'
   )
 })
 
-/** An API that gives these answers by path. */
+/** An API with these answers by path. */
 function apiWith(answers: Readonly<Record<string, unknown>>): Api {
   const readAnswer = (path: string) => {
     const answer = answers[path]

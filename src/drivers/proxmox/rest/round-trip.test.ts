@@ -197,7 +197,7 @@ describe('on the simulator', () => {
         assert.deepEqual(await keeper.settle(example), [])
         await changes(keeper, definition, example, APART_SIMULATED)
         await reordering(keeper, definition, example)
-        // A VLAN that is not called after its card cannot be without one, nor a zone of VLANs without bridge and tags.
+        // A VLAN needs its card unless its name has it, and a zone of VLANs needs bridge and tags.
         const needed = ['vlan.device', 'sdn-zone.bridge', 'sdn-vnet.tag']
         await unsetting(keeper, definition, example, new Set([...APART_SIMULATED, ...needed]))
         if (definition.remove !== undefined) {

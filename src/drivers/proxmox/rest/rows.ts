@@ -107,7 +107,7 @@ interface PendingInterfaces {
 
 const HEADING = /^(?:auto|allow-\S+|iface)\s+(\S+)/
 
-/** Reads the unified difference that Proxmox gives along with the interfaces of a host. Undefined: there is none. */
+/** Parses the unified diff that Proxmox returns with the interfaces of a host. Undefined without one. */
 export function pendingInterfaces(changes: unknown): PendingInterfaces | undefined {
   if (typeof changes !== 'string' || changes === '') return undefined
   const names = new Set<string>()

@@ -24,10 +24,10 @@ export type SubCall = { readonly summary: string } & (
 )
 
 declare const byName: unique symbol
-/** The path of an entry by its name. */
+/** An entry's path by its name. */
 export type EntryPath = string & { readonly [byName]: true }
 
-/** Rules, declared or answered, in one form. A security group is a rule whose action is its name. */
+/** Normalises declared or answered rules. A security group is a rule whose action is its name. */
 export function plainRules(field: Field, rules: unknown): readonly FirewallRule[] {
   const rows = Array.isArray(rules) ? (rules as readonly Record<string, unknown>[]) : []
   const given = rows.map(({ type, action, ...row }) =>

@@ -4,7 +4,7 @@ import type { ApiFields } from '../foreign.ts'
 import { printHosts } from './hosts-file.ts'
 import { apiName, isEmpty, plain } from './values.ts'
 
-/** Between the values of a parameter that is sent once for each of them; no value can hold it. */
+/** Separates the values of a repeated parameter; no value can contain it. */
 export const AGAIN = '\0'
 
 /** Encodes a declared value as call parameters: several for a numbered field, else one. An empty value unsets it. */
@@ -28,7 +28,7 @@ export function sent(name: string, field: Field, value: SettingValue, row: ApiFi
   }
 }
 
-/** Properties, blocks, rules: `a=1,b=2` by the API's names, in the order of the definition. */
+/** Prints properties, blocks and rules as `a=1,b=2` with the API's names, in the definition's order. */
 export function printParts(field: Field, value: SettingValue): string {
   return Object.entries(partsOf(field, value))
     .map(([name, text]) => `${name}=${text}`)

@@ -14,7 +14,7 @@ import { createSteps, deleteSteps, updateSteps } from './steps.ts'
 
 const NOTHING: KnownSecrets = { known: undefined, rotate: undefined }
 
-/** The rules of every setting: one set for all, with the definition as their table. */
+/** The rules of every setting, driven by its definition. */
 export const settingRules = {
   declaredId: ({ id }: SettingSpec): string => id,
   listOf: (setting: SettingSpec): string => listName(definitionNamed(setting.definition), setting),

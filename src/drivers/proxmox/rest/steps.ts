@@ -43,7 +43,7 @@ export function createSteps(definition: Definition, setting: SettingSpec): reado
   return [step, ...listSteps(definition, setting, places, {}), ...applySteps(definition, places)]
 }
 
-/** Makes these changes true. Each step leaves something from which the rest is found again. */
+/** Returns the steps for these changes. After each one the rest can be computed again. */
 export function updateSteps(
   definition: Definition,
   declared: SettingSpec,
@@ -186,7 +186,7 @@ function carried(verb: RestWrite, config: ApiFields): Record<string, string> {
   return textsIn(Object.fromEntries((verb.carry ?? []).map((name) => [name, config[name]])))
 }
 
-/** Texts and numbers of an answer, as text. */
+/** Returns an answer's texts and numbers as text. */
 function textsIn(config: ApiFields): Record<string, string> {
   const texts: Record<string, string> = {}
   for (const [name, value] of Object.entries(config)) {
@@ -216,7 +216,7 @@ function listSteps(
   })
 }
 
-/** Entries of a list go one by one, and the list itself stays. */
+/** Entries of a list are deleted one by one, and the list itself stays. */
 function listStep(
   definition: Definition,
   id: string,

@@ -96,7 +96,7 @@ function scalar(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? valueText(value) : ''
 }
 
-/** 10.0.0.5/32 is the address 10.0.0.5, and that is how Proxmox shows it. */
+/** Proxmox shows 10.0.0.5/32 as 10.0.0.5. */
 function withoutFullPrefix(text: string): string {
   return text.replace(/^(\d+\.\d+\.\d+\.\d+)\/32$/, '$1').replace(/^([0-9a-f:]*:[0-9a-f:]*)\/128$/i, '$1')
 }
@@ -113,7 +113,7 @@ function rowsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }
 
-/** `a=1,b=2`, or the same as an object with the API's or our own names. */
+/** Parses `a=1,b=2`, or an object with the API's or our names. */
 function propertiesOf(field: Field, value: unknown): Record<string, SettingValue> {
   const given = typeof value === 'string' ? pairsOf(value, ',') : (value as Record<string, unknown>)
   return rowOf(field, given)

@@ -39,8 +39,8 @@ export function cloneStep(wanted: VmWanted, clone: VmClone, survey?: Survey): St
 }
 
 /**
- * Copies of what does not run share the lock of the source. A source that runs is locked for one of them alone: others
- * would wait ten seconds and give up.
+ * Clones of a stopped source share its lock. A running source is locked for a single clone: others would time out after
+ * ten seconds.
  */
 function sourceQueue({ vmid }: VmClone, survey?: Survey): readonly string[] {
   const source = survey?.resources.find((seen) => seen.externalId === String(vmid))

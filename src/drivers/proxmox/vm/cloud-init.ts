@@ -21,7 +21,7 @@ export const cloudInitDnsServers = scalar<readonly string[]>({
   same: sameList,
 })
 
-/** The keys are percent-encoded once by us and once more by the form: Proxmox insists on it, and refuses `+`. */
+/** Proxmox requires that the keys are percent-encoded twice, by us and by the form, and refuses `+`. */
 export const cloudInitSshKeys = scalar<readonly string[]>({
   path: 'cloudInit.sshKeys',
   key: 'sshkeys',
@@ -33,8 +33,8 @@ export const cloudInitSshKeys = scalar<readonly string[]>({
 })
 
 /**
- * A password can be set and never read back, so only a missing one is a difference. The value stays a reference
- * until it is sent.
+ * A password can be set but not read, so only a missing one is a difference. The value stays a reference until it is
+ * sent.
  */
 export const cloudInitPassword: VmOption = {
   create({ spec: vm }, params) {
@@ -50,7 +50,7 @@ export const cloudInitPassword: VmOption = {
   },
 }
 
-/** Parameters whose value is a reference to a secret, resolved only when the request is sent. */
+/** Parameters with a reference to a secret, resolved only for the request. */
 export const SECRET_PARAMS: readonly string[] = ['cipassword']
 
 const ADDRESS_PARTS = [
@@ -141,7 +141,7 @@ export const cloudInitDrive: VmOption = {
     if (vm.cloudInit === undefined) return
     const from = storageOf(volumeAt(config, vm.cloudInit.slot) ?? anywhere(config))
     const to = vm.cloudInit.storage
-    // A disc can be changed at any time; a new drive is a new device.
+    // A disc can change at any time; a new drive is a new device.
     const effect = from === undefined ? 'restart' : 'live'
     if (from !== to) changes.push({ path: 'cloudInit.storage', from, to, effect })
   },

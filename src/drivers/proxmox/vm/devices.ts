@@ -14,7 +14,7 @@ import { device, devices } from '../parts.ts'
 import { type Properties, parseProperties } from '../property-string.ts'
 import { hotplugs, plugsUsb, textOf, type VmOption } from './option.ts'
 
-/* Devices that are one property string each. Only USB devices can be plugged while the guest runs. */
+/* Devices of one property string each. Only USB devices can be plugged while the guest runs. */
 
 const isOn = ({ enabled }: { readonly enabled: boolean }) => enabled
 
@@ -140,7 +140,7 @@ export const amdSev = device<VmSpec, VmAmdSev>({
   ],
 })
 
-/** Serial ports: `socket`, or a device of the host, which only root may give. */
+/** Serial ports: `socket`, or a device of the host, which only root may assign. */
 export const serial: VmOption = {
   create({ spec: vm }, params) {
     for (const { slot, device } of vm.serial ?? []) params[slot] = device
@@ -172,7 +172,7 @@ export const vga = device<VmSpec, NonNullable<VmSpec['vga']>>({
   ],
 })
 
-/** Network cards. The hardware address that Proxmox chose stays unless another is declared. */
+/** Network cards. Proxmox's hardware address stays unless another is declared. */
 export const nics: VmOption = devices<VmSpec, VmNic>({
   path: 'nics',
   bare: 'model',
@@ -215,7 +215,7 @@ function printNic(properties: Properties): string {
   return parts.join(',')
 }
 
-/** `10;20-30` as numbers in order. */
+/** Returns `10;20-30` as sorted numbers. */
 function expandTrunks(text: string): number[] {
   const found = new Set<number>()
   for (const part of text.split(';')) {

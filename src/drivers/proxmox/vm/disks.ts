@@ -9,7 +9,7 @@ const GIB = 2 ** 30
 /** The default size of an empty disk. */
 const DEFAULT_SIZE_GB = 8
 
-/** A disk with its speed limits beside everything else, as Proxmox has them. */
+/** A disk with flat speed limits, as Proxmox has them. */
 type FlatDisk = Omit<VmDisk, 'speed'> & { readonly [F in keyof VmDiskSpeed as `speed.${F}`]: VmDiskSpeed[F] }
 
 // Proxmox changes only these on a running guest: backup and replicate concern no device, limits are kept outside it,
@@ -89,7 +89,7 @@ export const tpm = device<VmSpec, NonNullable<VmSpec['tpm']>>({
     ['version', 'v2.0'],
   ],
   compare: compareVolume,
-  // Left out, an old guest has the old one.
+  // If absent, an old guest has version 1.2.
   parts: [{ field: 'version', key: 'version', fallback: 'v1.2', effect: 'replace' }],
 })
 
@@ -103,7 +103,7 @@ export function growing(
   )
 }
 
-/** Storage that a volume id lives on: `local` of `local:100/vm-100-disk-0.raw`. */
+/** Returns a volume's storage: `local` of `local:100/vm-100-disk-0.raw`. */
 export function storageOf(volume: string | undefined): string | undefined {
   const colon = volume?.indexOf(':') ?? -1
   return volume === undefined || colon <= 0 ? undefined : volume.slice(0, colon)
@@ -151,7 +151,7 @@ function flat(declared: VmDisk): FlatDisk {
   return { ...disk, ...(Object.fromEntries(limits) as Partial<FlatDisk>) }
 }
 
-/** CD drives: a file, `none` for an empty drive, `cdrom` for the host's own. A disc can be changed at any time. */
+/** CD drives: a file, `none` for an empty drive, `cdrom` for the host's own. A disc can change at any time. */
 export const cdrom: VmOption = {
   create({ spec: vm }, params) {
     for (const { slot, file } of vm.cdrom ?? []) params[slot] = `${file},media=cdrom`
@@ -172,7 +172,7 @@ export const cdrom: VmOption = {
   },
 }
 
-/** Devices to boot from. Not declared, a new guest boots from its first disk and an existing one is left alone. */
+/** Boot devices. If undeclared, a new guest boots from its first disk and an existing one keeps its order. */
 export const bootOrder: VmOption = {
   create({ spec: vm }, params) {
     const first = vm.disks[0]?.slot

@@ -4,10 +4,7 @@ import { device } from '../parts.ts'
 import { type Properties, parseProperties, printProperties } from '../property-string.ts'
 import { hotplugs, scalar, textOf, type VmOption } from './option.ts'
 
-/**
- * The version may be pinned by Proxmox itself (it does so for Windows): `q35` declared and `pc-q35-10.0+pve1` there
- * is no difference.
- */
+/** Proxmox may pin the version itself (as for Windows): a declared `q35` matches `pc-q35-10.0+pve1`. */
 export function sameMachine(declared: string, observed: string): boolean {
   return normalMachine(declared) === normalMachine(observed) || isPinned(declared, observed)
 }

@@ -160,7 +160,7 @@ describe('cloning', () => {
     assert.equal(first?.call?.params.full, '0')
     assert.match(first?.call?.params.description ?? '', new RegExp(`id=114 uid=${EXAMPLE_UID}$`))
     assert.equal(first?.taskSubject, '900')
-    // Copies of a template share its lock; a source that may run is locked for one of them alone.
+    // Clones of a template share its lock; a source that may run is locked for a single clone.
     assert.ok(first?.queues.every((queue) => !queue.startsWith('single/')))
     const running = {
       ...SURVEY,

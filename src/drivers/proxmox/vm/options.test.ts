@@ -53,7 +53,7 @@ describe('options of a VM', () => {
           if (step?.call === undefined) continue
           const { digest: _, delete: dropped, ...params } = step.call.params
           const kept = Object.entries({ ...before.close?.config, ...params }).filter(([key]) => key !== dropped)
-          // A new volume is named by Proxmox; everything else is stored as it was sent.
+          // Proxmox names a new volume; all else is stored as sent.
           const after = exampleObserved(Object.fromEntries(kept.map(([key, value]) => [key, stored(value)])))
           const left = proxmoxRules.diff(resource, after).map((change) => change.path)
           assert.ok(!left.includes(chosen.path), `${chosen.path} of ${JSON.stringify(declared)}`)

@@ -99,7 +99,7 @@ export const OPTIONS: readonly VmOption[] = [
   word('machine', 'machine', 'restart', 'pc', { same: sameMachine }),
   word('bios', 'bios', 'restart', 'seabios'),
   word('osType', 'ostype', 'restart', 'other'),
-  // An old guest without the key has lsi; new ones get virtio unless something else is declared.
+  // An old guest without the key has lsi; new ones get virtio unless declared otherwise.
   word('scsiHardware', 'scsihw', 'restart', 'lsi', { born: 'virtio-scsi-pci' }),
   flag('acpi', 'acpi', 'restart', true),
   word('hotplug', 'hotplug', plugsMore, '1', { same: sameHotplug }),
@@ -107,7 +107,7 @@ export const OPTIONS: readonly VmOption[] = [
   amdSev,
   smbios,
   flag('tablet', 'tablet', (_from, _to, config) => (hotplugs(config, 'usb') ? 'live' : 'restart'), true),
-  // Left out, the keyboard follows the viewer's own layout.
+  // By default the keyboard follows the viewer's layout.
   word('keyboard', 'keyboard', 'restart', ''),
   flag('onBoot', 'onboot', 'live', false),
   startup,

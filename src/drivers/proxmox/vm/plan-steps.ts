@@ -49,7 +49,7 @@ function clonedSteps(guest: guests.GuestPlace, wanted: VmWanted, clone: VmClone,
   return [cloneStep(wanted, clone, survey), guests.guestStep(guest, 'PUT', '/config', parts)]
 }
 
-/** The mark as these steps write it: later ones must leave in it what they add. */
+/** Returns the mark as these steps write it: later steps must keep their additions. */
 function writtenMark(steps: readonly Step[], { mark }: VmWanted): Mark {
   const description = steps.flatMap(({ call }) => call?.params.description ?? []).at(-1)
   return splitDescription(description).line?.mark ?? mark
@@ -125,7 +125,7 @@ export function storagesOf(vm: VmSpec): string[] {
   return storages
 }
 
-/** Works for containers too: nothing of the declaration is needed to remove a guest. */
+/** Also for containers: deleting a guest needs nothing of its declaration. */
 export function deleteGuestSteps(destruction: Destruction): readonly Step[] {
   const { observed } = destruction
   const { host, externalId, close } = observed
@@ -135,7 +135,7 @@ export function deleteGuestSteps(destruction: Destruction): readonly Step[] {
   const last = guestStep(guest, 'DELETE', '', {
     verb: 'delete',
     summary: `delete ${called(guest)} on ${host} with its disks`,
-    // A volume that its configuration does not name is in no plan, and stays.
+    // A volume outside its configuration is in no plan, and stays.
     params: { purge: '1', 'destroy-unreferenced-disks': '0' },
     queues: [hostQueue(host)],
     disruption: 'data-loss',

@@ -13,7 +13,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   hookScript: 'hookscript',
 }
 
-/** The change as it is, or with the reason why it cannot be made through the API. */
+/** Returns the change, with the reason if the API cannot make it. */
 export function withoutRoot(vm: VmSpec, change: Change, rootLane = false): Change {
   if (change.blocked !== undefined || rootLane) return change
   const blocked = rootOnly(vm, change.path)

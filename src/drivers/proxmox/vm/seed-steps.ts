@@ -23,9 +23,9 @@ export interface Seeding {
   readonly mark: Mark
   /** People's text in the description. */
   readonly human: string
-  /** The seed that the mark names, or will. */
+  /** The seed in the mark, or the coming one. */
   readonly coming: { readonly hash: string; readonly storage: string }
-  /** The drive that holds it, or will. */
+  /** The drive for it. */
   readonly slot: string | undefined
   /** Images to delete; for a new guest the coming one. */
   readonly images: readonly string[]
@@ -71,7 +71,7 @@ export function seedingOfNew(vm: VmSpec, externalId: string, mark: Mark, survey:
   }
 }
 
-/** The calls of these moves, in order. Each leaves in the mark how far it has got. */
+/** Returns the calls of these moves, in order. Each records the progress in the mark. */
 export function seedSteps(moves: readonly SeedMove[], seeding: Seeding, digest: string | undefined): readonly Step[] {
   const steps: Step[] = []
   const images = [...seeding.images]
@@ -129,7 +129,7 @@ function stepOf(
     }
     case 'start': {
       const step = startStep(guest)
-      // The second half of a restart: nothing else is restarted until this machine is back.
+      // The second half of a restart: no other machine restarts until this one is back.
       return [after.seed === undefined || after.seed === 'none' ? step : { ...step, verb: 'reboot' }]
     }
     case 'withdraw':

@@ -92,7 +92,7 @@ export const seedDrive: VmOption = {
 
 const DRIVE_SLOT = /^(?:ide[0-3]|sata[0-5]|scsi(?:[12]?\d|30))$/
 
-/** The drive that holds an image of ours, and which. */
+/** Returns the drive with an image of ours, and the image. */
 export function insertedImage(
   config: ApiFields,
   uid: string,
@@ -107,7 +107,7 @@ export function insertedImage(
   return undefined
 }
 
-/** All moves that are left, the first of them possible now. Empty: nothing to do, or nothing but to wait. */
+/** Returns all remaining moves; the first is possible now. Empty: none, or only a wait. */
 export function seedMoves(vm: VmSpec, observed: ObservedResource): readonly SeedMove[] {
   const { mark, close } = observed
   if (mark === undefined || close === undefined || observed.template === true) return []
@@ -182,7 +182,7 @@ export function compareSeed(vm: VmSpec, observed: ObservedResource, changes: Cha
   else changes.push({ path: 'seed', from: mark?.seed, to, effect: moves.includes('shutdown') ? 'restart' : 'live' })
 }
 
-/** A document that changed although nothing is done about it. */
+/** Notes a changed document that causes no action. */
 export function seedNotes(vm: VmSpec, observed: ObservedResource): readonly string[] {
   const { seed } = vm
   const read = observed.mark?.seed

@@ -2,7 +2,7 @@ import type { GuestBasics } from '../../../model/vm.ts'
 import { device } from '../parts.ts'
 import { printProperties } from '../property-string.ts'
 
-/** Order and delays when the host starts. Needs Sys.Modify on /. */
+/** Order and delays at the host's start. Needs Sys.Modify on /. */
 export const startup = device<Pick<GuestBasics, 'startup'>, NonNullable<GuestBasics['startup']>>({
   path: 'startup',
   key: 'startup',

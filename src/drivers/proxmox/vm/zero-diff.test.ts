@@ -81,7 +81,7 @@ const anyVm: fc.Arbitrary<Partial<VmSpec>> = fc
   })
   .map((vm) => Object.fromEntries(Object.entries(vm).filter(([, value]) => value !== undefined)))
 
-/** Defaults that Proxmox may leave out of its answer, as it does when a person never set them. */
+/** Defaults that Proxmox may omit, as for values that were never set. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   onboot: '0',
   protection: '0',

@@ -28,7 +28,7 @@ export const block: ItemRules<'block'> = {
 const begin = (name: string) => `# croft begins: ${name}`
 const end = (name: string) => `# croft ends: ${name}`
 
-/** The block as it was, or without it; the rest of the file as it is then. */
+/** Restores the former block, or removes it; the rest of the file stays. */
 export function blockBack(path: string, name: string, seen: ObservedFile): readonly Command[] | undefined {
   const there = textOf(seen)
   if (there === undefined) return undefined
@@ -54,7 +54,7 @@ function placeIn(lines: readonly string[], name: string): readonly [number, numb
   return [-1, -1]
 }
 
-/** The text with the block in its place, at the end when it has none; without it when there is no content. */
+/** Returns the text with the block in its place, or at the end if it has none; without it if there is no content. */
 export function withBlock(text: string, name: string, content: string | undefined): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
   const [from, to] = placeIn(lines, name)

@@ -31,7 +31,7 @@ function inFolder({ run: argv, directory }: HostItemOf<'command'>['spec']): read
   return directory === undefined ? argv : ['env', '-C', directory, ...argv]
 }
 
-/** Fails with a sentence, where the program itself would only give a number. */
+/** Fails with a sentence, since the program itself gives only a number. */
 function proof(name: string, said: string, argv: readonly string[]): Command {
   return run(
     'sh',

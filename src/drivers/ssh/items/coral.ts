@@ -3,7 +3,7 @@ import { run } from '../command.ts'
 import { type ItemRules, ownFile } from '../item.ts'
 
 const AFTER = [run('udevadm', 'control', '--reload'), run('udevadm', 'trigger')]
-/** The stick has one identity before its firmware is loaded and another afterwards. */
+/** The stick has another identity before its firmware is loaded. */
 const USB =
   'SUBSYSTEM=="usb", ATTRS{idVendor}=="1a6e", ATTRS{idProduct}=="089a", MODE="0660", GROUP="plugdev"\n' +
   'SUBSYSTEM=="usb", ATTRS{idVendor}=="18d1", ATTRS{idProduct}=="9302", MODE="0660", GROUP="plugdev"\n'

@@ -6,7 +6,7 @@ import { change } from '../item.ts'
 export interface HostDisk {
   readonly there: boolean
   readonly serial: string
-  /** The path that the kernel has for it, like /dev/sdb. */
+  /** The kernel's path of it, like /dev/sdb. */
   readonly real: string
   /** Everything on it: `ext4`, `zfs_member`, `part`. Empty: nothing recognised. */
   readonly content: string
@@ -29,7 +29,7 @@ export function diskAsks(device: string): readonly HostQuestion[] {
 
 const rowsOf = (device: string) => ['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--', device]
 const signaturesOf = (device: string) => ['wipefs', '--noheadings', '--output', 'TYPE,LABEL', '--', device]
-/** A disk that ZFS or Ceph was given whole has what counts on its first partition. */
+/** A whole disk of ZFS or Ceph has its signature on the first partition. */
 const partitionsOf = (device: string) => [
   'sh',
   '-c',
@@ -51,7 +51,7 @@ export function diskIn(device: string, seen: ItemFacts): HostDisk {
   const known = onAll.join(',') || noted || rows.slice(1).map((row) => row[2] || row[0])
   return {
     there: code === 0 && rows.length > 0,
-    // lsblk writes a blank in the middle as \x20.
+    // lsblk prints an inner blank as \x20.
     serial: serial.replaceAll('\\x20', ' ').trim(),
     real: seen.run(...realOf(device)).out.trim(),
     content: readable ? String(known) : 'something that cannot be read',

@@ -5,7 +5,7 @@ import { textOf, unreadable } from './line.ts'
 
 const PATH = '/etc/hosts'
 
-/** Names in /etc/hosts, in a block of their own. */
+/** Names in /etc/hosts, in a separate block. */
 export const hosts: ItemRules<'hosts'> = {
   type: 'hosts',
   queues: [`single/file${PATH}`],

@@ -52,7 +52,7 @@ function matches(text: string, { line: wanted, match }: LineSpec): boolean {
   return text === wanted || (match !== undefined && text.trimStart().startsWith(match))
 }
 
-/** The text with the line in place of the first that matches, without the others; at the end when none does. */
+/** Returns the text with the line in place of the first match, without the others; at the end without a match. */
 export function withLine(text: string, spec: LineSpec): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
   const first = lines.findIndex((one) => matches(one, spec))

@@ -2,7 +2,7 @@ import type { HostItemOf } from '../../../model/host-item.ts'
 import { run } from '../command.ts'
 import { change, fileWord, type ItemRules, ownFile } from '../item.ts'
 
-/** A module of the kernel that is loaded now and at every start; or never. */
+/** A kernel module that is loaded now and at every start; or never. */
 export const module: ItemRules<'module'> = {
   type: 'module',
   asks: (item) => [...filesOf(item).map((one) => one.ask), { ask: 'module', name: item.name }],

@@ -6,7 +6,7 @@ import { textOf, unreadable } from './line.ts'
 
 const FSTAB = '/etc/fstab'
 
-/** A file system at its place, now and after the next start. */
+/** A mounted file system, now and after the next start. */
 export const mount: ItemRules<'mount'> = {
   type: 'mount',
   queues: ['single/mounts', `single/file${FSTAB}`],
@@ -41,7 +41,7 @@ export const mount: ItemRules<'mount'> = {
     const fstab = textOf(seen.file(FSTAB)) ?? ''
     return [
       run('mkdir', '-p', '--', name),
-      // Tried before it is written down: what cannot be mounted now must not be waited for at the next start.
+      // Mounted before it is written to fstab: the next start must not wait for what cannot be mounted.
       ...(spec.mounted ? [run('sh', '-c', MOUNT, 'sh', name, spec.device, spec.fs, optionsOf(spec))] : []),
       {
         do: 'put',

@@ -1,7 +1,7 @@
 import { apt, aptBack } from '../apt.ts'
 import { change, type ItemRules } from '../item.ts'
 
-/** A Debian package, in any version or in one. */
+/** A Debian package, in any or one version. */
 export const packageItem: ItemRules<'package'> = {
   type: 'package',
   queues: ['single/apt'],

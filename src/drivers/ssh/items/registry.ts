@@ -29,7 +29,7 @@ import { vfio } from './vfio.ts'
 import { zfsDataset } from './zfs-dataset.ts'
 import { zpool } from './zpool.ts'
 
-/** Every type of item, by its name. */
+/** Every type of item by name. */
 const ITEMS: { readonly [Type in HostItemType]: ItemRules<Type> } = {
   package: packageItem,
   'apt-repository': aptRepository,

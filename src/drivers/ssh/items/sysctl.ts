@@ -1,7 +1,7 @@
 import { run } from '../command.ts'
 import { change, fileWord, type ItemRules, ownFile } from '../item.ts'
 
-/** A setting of the kernel, now and after the next start. */
+/** A kernel setting, now and after the next start. */
 export const sysctl: ItemRules<'sysctl'> = {
   type: 'sysctl',
   asks: (item) => [fileOf(item).ask, { ask: 'sysctl', key: item.name }],

@@ -3,7 +3,7 @@ import { fileWord, type ItemRules, ownFile } from '../item.ts'
 
 const AFTER = [run('udevadm', 'control', '--reload'), run('udevadm', 'trigger')]
 
-/** Rules for devices. */
+/** udev rules for devices. */
 export const udev: ItemRules<'udev'> = {
   type: 'udev',
   asks: (item) => [fileOf(item).ask],

@@ -73,7 +73,7 @@ export const user: ItemRules<'user'> = {
   undo(item, seen) {
     const { name, spec } = item
     if (spec.absent === true) return undefined
-    // The files of a person are not croft's to remove: the home stays.
+    // A person's files are not croft's to delete: the home stays.
     if (entryOf(name, seen) === undefined)
       return [
         { do: 'run', argv: ['userdel', '--', name], ok: [0, 6] },
@@ -199,7 +199,7 @@ function keysDoor(item: UserItem, keys: readonly string[]): Door {
     back: (seen) => {
       const [command] = restoreFile(path, seen.file(path), content) ?? []
       if (command?.do === 'remove') return [removeInHome(item.name, folder, AUTHORIZED)]
-      // A link is never written over, so none is brought back.
+      // A link is never overwritten, so none needs restoring.
       return command?.do === 'put' ? writeInHome(item.name, folder, AUTHORIZED, command.content ?? '') : undefined
     },
   }

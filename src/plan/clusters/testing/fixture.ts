@@ -32,7 +32,7 @@ export function nodeSpec(name: string, more: Partial<NodeSpec> = {}): NodeSpec {
   }
 }
 
-/** `clusterSpec('s1 s2 s3 a1')`: names that begin with a are agents. */
+/** Returns the spec for `s1 s2 s3 a1`: names that start with a are agents. */
 export function clusterSpec(names: string, more: Partial<ClusterSpec> = {}): ClusterSpec {
   const nodes = names
     .split(' ')
@@ -141,7 +141,7 @@ export function member(node: string, more: Partial<EtcdMember> = {}): EtcdMember
   return { id: `m-${node}`, name: `${node}-4a13e2cb`, node, learner: false, up: 'yes', ...more }
 }
 
-/** A healthy cluster with these nodes, then the turns. */
+/** Returns a healthy cluster of these nodes, with the test's changes. */
 export function observedCluster(
   names: string,
   turns: Readonly<Record<string, NodeTurn>> = {},

@@ -13,13 +13,13 @@ export interface WalkOptions {
   readonly unkindTicks?: number
   /** The probability that a single fact is unknown. */
   readonly doubt?: number
-  /** Go on in a kind world until everything is as declared. */
+  /** Continue without faults until everything is as declared. */
   readonly settle?: boolean
 }
 
 export interface Walk {
   readonly breaches: readonly string[]
-  /** Undefined when it settled. */
+  /** Undefined once it settled. */
   readonly unsettled: string | undefined
   readonly steps: number
   readonly log: readonly string[]

@@ -1,5 +1,5 @@
-// An abstract K3s cluster for the random walk: machines, disks, etcd members, Nodes. Small on purpose, but honest about
-// what bites: quorum, learners, duplicate names, node passwords, servers that rejoin by themselves when they start.
+// An abstract K3s cluster for the random walk: machines, disks, etcd members, Nodes. Small, but with the real dangers:
+// quorum, learners, duplicate names, node passwords, servers that rejoin at their start.
 import { majority } from '../../../lib/majority.ts'
 import { integerBetween, type Random } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
@@ -20,7 +20,7 @@ export interface Machine {
   createdMs: number
   bootedMs: number
   data: string
-  /** The etcd member that this disk belongs to. */
+  /** The etcd member of this disk. */
   member: string | undefined
   version: string
   fetched?: string
@@ -144,7 +144,7 @@ function start(world: World, name: string, machine: Machine): void {
     run(world, machine)
     return
   }
-  // Empty, or a member that was removed: both join, the second without being asked.
+  // It is empty, or was removed as a member: both join, the second one unasked.
   if (!held) return
   if (world.members.some(({ node }) => node === name)) {
     machine.service = 'failed'
@@ -180,7 +180,7 @@ function setReady(world: World, name: string, kube: Kube, ready: boolean): void 
   kube.readySinceMs = world.nowMs
 }
 
-/** Performs a step as the real effects would: without the API, or against etcd's rules, nothing happens. */
+/** Performs a step like the real one: without the API, or against etcd's rules, it has no effect. */
 export function perform(world: World, step: Step<'cluster'>, random: Random): void {
   const before = votersUp(world)
   const name = step.node ?? ''
@@ -342,7 +342,7 @@ function act(
       if (!held || kube?.work === undefined) return
       kube.work = { ...kube.work, changedMs: world.nowMs }
       kube.changedMs = world.nowMs
-      // The crash between the note and the deed.
+      // A crash between the note and the effect.
       if (!reachable || random.next() < 0.1) return
       noteDown(world, name)
       Object.assign(machine, { version: step.version ?? machine.version, service: 'starting', sinceMs: world.nowMs })

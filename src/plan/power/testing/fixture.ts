@@ -111,12 +111,12 @@ export function decide(spec: PowerSpec, observed: ObservedPower, requests: Power
   return coordinatePower(spec, observed, requests, undefined, NOW)
 }
 
-/** Verbs and tiers of the steps that are due, each once. */
+/** Returns verbs and tiers of the due steps, without duplicates. */
 export function did(spec: PowerSpec, observed: ObservedPower, requests?: PowerRequests): readonly string[] {
   return decide(spec, observed, requests).steps.map((step) => `${step.verb} ${step.tier}`)
 }
 
-/** Something in each of three tiers. */
+/** One workload in each of three tiers. */
 export const WORKLOADS = [workload('gitops', 'argo'), workload('apps', 'web'), workload('databases', 'db')]
 export const GONE = { replicas: 0, pods: 0, ready: 0, remembered: 2 }
 

@@ -38,7 +38,7 @@ interface Machine {
   booted: boolean
 }
 
-/** A cluster in the small, on which a planner's steps have their effects some time later, or never. */
+/** A small cluster where a planner's steps take effect later, or never. */
 export interface SmallWorld {
   readonly faults: string[]
   /** One tick: observes, decides, acts, and applies random faults. */

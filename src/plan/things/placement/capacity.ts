@@ -8,7 +8,7 @@ export interface HostCapacity {
   readonly host: string
   readonly online: boolean
   readonly cpus?: number
-  /** 0 to 1, right now. */
+  /** 0 to 1, currently. */
   readonly load?: number
   readonly memory: { readonly totalBytes?: number; readonly promisedBytes: number; readonly freeBytes?: number }
   readonly storages: readonly {

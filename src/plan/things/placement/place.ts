@@ -57,7 +57,7 @@ export function unplaced(estate: Estate, input: Pick<PlaceInput, 'worlds' | 'led
 
 interface Yard {
   readonly rooms: Map<string, Room>
-  /** Nodes that hold one of a group, by group, with how many. */
+  /** Nodes with members of a group, by group, with their number. */
   readonly groups: Map<string, Map<string, number>>
 }
 

@@ -16,7 +16,7 @@ export interface Room {
   readonly connection: string
   readonly node: string
   readonly online: boolean
-  /** Absent where the outside system does not tell. */
+  /** Absent if the outside system does not report it. */
   readonly memoryBytes?: number
   /** Promised to guests that run or are about to be created. */
   readonly promisedBytes: number
@@ -78,7 +78,7 @@ export function withPromise(room: Room, demand: Demand): Room {
   return { ...room, promisedBytes: room.promisedBytes + demand.memoryBytes, storages }
 }
 
-/** Undefined where the outside system does not tell how much there is. */
+/** Returns the free memory, or undefined if the outside system does not report its size. */
 export function freeMemory(room: Room): number | undefined {
   if (room.memoryBytes === undefined) return undefined
   return Math.max(0, room.memoryBytes - LIMITS.hostReserveBytes - room.promisedBytes)

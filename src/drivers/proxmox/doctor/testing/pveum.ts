@@ -6,7 +6,7 @@ export interface PveumCall {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The call of the API that a command of pveum is. Its options are the parameters of that call, under the same names. */
+/** Returns the API call of a pveum command. Its options are the call's parameters, with the same names. */
 export function pveumCall(words: readonly string[]): PveumCall {
   const { plain, options } = optionsOf(words)
   const [noun, verb, first = '', second = '', third = ''] = plain

@@ -14,7 +14,7 @@ export const TEST_KEY = createPrivateKey({
   .export({ type: 'pkcs8', format: 'pem' })
   .toString()
 
-/** A certificate of this key, another than that of the example. Valid for a hundred years. */
+/** A certificate of this key that differs from the example's. Valid for a hundred years. */
 export const OTHER_CERTIFICATE = `${[
   '-----BEGIN CERTIFICATE-----',
   'MIIBkTCCATegAwIBAgIULj2KNLelfWI7mGI5aMK5smDoxYUwCgYIKoZIzj0EAwIw',

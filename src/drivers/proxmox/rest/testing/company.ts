@@ -2,7 +2,7 @@ import type { SettingSpec } from '../../../../model/rest.ts'
 import { DEFINITIONS } from '../../../../proxmox/registry.ts'
 import { exampleOf } from './samples.ts'
 
-/** Fields that do not go with the others of the example. */
+/** Fields that exclude others of the example. */
 export const APART = new Set([
   'ha-rule.hosts',
   'ha-rule.strict',
@@ -29,7 +29,7 @@ export const APART_SIMULATED = new Set([
   'sdn-zone.dns',
   'sdn-zone.reverseDns',
   'sdn-zone.dnsZone',
-  // HA has rules in place of groups.
+  // HA has rules instead of groups.
   'ha-resource.group',
   // The real API accepts an unchanged name as the new one, to change the comment.
   'firewall-group.comment',

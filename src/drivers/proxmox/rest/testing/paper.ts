@@ -110,7 +110,7 @@ export function createPaper() {
       if (!all.some((one) => idOf(definition, one) === id)) yield { ...row, state: 'deleted' }
   }
 
-  /** Rules and entries are kept under the path that shows them. */
+  /** Rules and entries are stored under their list's path. */
   function subList(place: string): Row[] {
     return [...listOf(place).values()]
       .flatMap((row) => row.list as Row[])
@@ -245,7 +245,7 @@ function idOf({ key, name }: Definition, row: Row): string | undefined {
   return parts.some((part) => part === undefined) ? undefined : parts.map(valueText).join('#')
 }
 
-/** Parameters as Proxmox stores them and shows them again. */
+/** Returns parameters as Proxmox stores and shows them. */
 function storedRow(definition: Definition, params: Params): Row {
   const row: Row = {}
   for (const [name, field] of Object.entries(definition.fields)) {
@@ -314,7 +314,7 @@ function splitTail(template: string, place: string): readonly [string?, string?]
   return match === null ? [] : [match[1] ?? '', match[2] ?? '']
 }
 
-/** The list that a call on an item is about. */
+/** Returns the list of an item's call. */
 function listPlace(template: string, place: string): string {
   const source = template.replace('{firewall}', FIREWALL).replaceAll(/\{(\w+)\}/g, '[^/]+')
   const found = new RegExp(`^${source}`).exec(place)?.[0]

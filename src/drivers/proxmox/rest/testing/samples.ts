@@ -4,7 +4,7 @@ import { OTHER_CERTIFICATE } from './certificate.ts'
 
 type Values = Readonly<Record<string, SettingValue>>
 
-/** The setting that a definition's own example declares. */
+/** Returns the setting of a definition's own example. */
 export function exampleOf(definition: Definition): SettingSpec {
   const { id, host, vmid, user, vnet, ...fields } = definition.example as Record<string, SettingValue>
   const scope: Record<string, string> = {}

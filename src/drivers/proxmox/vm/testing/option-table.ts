@@ -8,9 +8,9 @@ export type Seen = readonly [path: string, from: unknown, to: unknown, effect: C
 export interface OptionRow {
   readonly what: string
   readonly declared: Partial<VmSpec>
-  /** Parameters that a creation sends for it. */
+  /** The parameters that a creation sends. */
   readonly create: Config
-  /** Configurations that mean the same as the declaration. */
+  /** Configurations that match the declaration. */
   readonly same: readonly Config[]
   /** Configurations that differ, with the changes and the correcting parameters. */
   readonly differs: readonly { readonly config: Config; readonly changes: readonly Seen[]; readonly update: Config }[]
