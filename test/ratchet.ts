@@ -88,4 +88,4 @@ export const VAGUE_WORDS: readonly string[] = [
 ]
 
 /** How many of them 1,000 words of comments may hold. */
-export const MOST_VAGUE_WORDS = 4
+export const MOST_VAGUE_WORDS = 2
