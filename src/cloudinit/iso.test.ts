@@ -42,7 +42,7 @@ function run(command: string, ...args: string[]): string {
 test('the same files give the same bytes, in whatever order they come', () => {
   const made = isoImage('CIDATA', [...FILES].reverse())
   assert.deepEqual(made, new Uint8Array(readFileSync(image)))
-  // Held fast: a changed byte would make every machine look as if its document had changed.
+  // Pinned bytes: a changed byte would make every machine look as if its document had changed.
   assert.equal(
     createHash('sha256')
       .update(isoImage('CIDATA', FILES.slice(0, 2)))

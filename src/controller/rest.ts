@@ -30,7 +30,7 @@ export function sweepReads(load: ResourceCount): number {
   return Math.ceil((share * LIMITS.sweepReads * restMs(load)) / LIMITS.sweepIntervalMs)
 }
 
-/** Returns the rest of a settled estate: ten seconds, and in a process with many machines up to a minute. */
+/** Returns the pause between passes of a settled estate: ten seconds, with many machines up to a minute. */
 function restMs({ all }: ResourceCount): number {
   const { sweepIntervalMs, restPerResourceMs, longestRestMs } = LIMITS
   return Math.min(longestRestMs, Math.max(sweepIntervalMs, all * restPerResourceMs))

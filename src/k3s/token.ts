@@ -91,7 +91,7 @@ function rootOf(leaf: X509Certificate, others: readonly X509Certificate[], nowMs
   return climb(leaf, [leaf])
 }
 
-/** Without an authority key id, or with its own one, the certificate is self-signed. */
+/** Reports whether the certificate is a root: its authority key id is absent or its own. */
 function isRoot(certificate: X509Certificate): boolean {
   const authority = keyId(certificate, AUTHORITY_KEY)
   return authority === '' || authority === keyId(certificate, SUBJECT_KEY)

@@ -134,7 +134,7 @@ export async function draftGuests(
   return drafts
 }
 
-/** Returns what a plan would still change besides the mark, a line per guest. Empty after a correct import. */
+/** Returns a plan's remaining changes, without the mark: a line per guest. Empty after a correct import. */
 export function stillDiffering(
   drafts: readonly { readonly guest: Undeclared; readonly draft: Draft }[],
   text: string,

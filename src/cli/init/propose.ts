@@ -53,7 +53,7 @@ function networkOf(address: string): string | undefined {
   return `${ipv4Text(first)}/${prefix}`
 }
 
-/** For disks of machines: made for disks alone before those that also hold files; then the one with the most space. */
+/** Returns storages for machine disks: first those for disks alone, then by free space. */
 export function diskStorages(found: Found): readonly string[] {
   return everywhere(found, (content) => content.includes('images'), ['iso', 'backup', 'vztmpl'])
 }

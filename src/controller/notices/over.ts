@@ -85,7 +85,7 @@ function isClusterOver(id: string, { name, decision, observed, operation }: Clus
   return !UNWELL_PHASES.has(decision.phase) && !decision.nodes.some(({ phase }) => UNWELL_NODES.has(phase))
 }
 
-/** A resource shows the worst of its troubles only, so each is over by its own opposite. */
+/** Reports whether a resource's trouble is over. It shows only its worst one, so each ends by its own opposite. */
 function isResourceOver(id: string, key: string, view: EstateView): boolean {
   const resource = view.resources.find((one) => one.key === key)
   if (resource === undefined) return isWhole(view)

@@ -77,7 +77,7 @@ export async function rehearse(engine: Engine, twin: Twin, estate: Estate, signa
   }
 }
 
-/** Machines that run, but for those whose K3s has a vote and does not answer. */
+/** Returns running machines, without those whose K3s votes and does not answer. */
 function upNow(twin: Twin): readonly string[] {
   const away = new Set((twin.voters?.() ?? []).flatMap(({ node, up }) => (up ? [] : [node])))
   return twin.running().filter((name) => !away.has(name))

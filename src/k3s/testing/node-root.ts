@@ -1,4 +1,4 @@
-// A root of its own for the program on a node, with stand-ins for systemd and K3s, so that the real text runs under sh.
+// Makes a root for the program on a node, with stand-ins for systemd and K3s, so that the real text runs under sh.
 import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,

@@ -352,7 +352,7 @@ export function storeConformance(
 
 const TASK = 'UPID:fun-bedbug:0000A1B2:00C3D4E5:68F00000:qmcreate:114:root@pam!croft:'
 
-/** All writing calls, each of which changes what `fill` has stored. */
+/** All writing calls. Each changes values that `fill` has stored. */
 function writes(): readonly (readonly [string, (store: Store, epoch: number) => Promise<unknown>])[] {
   return [
     ['markComplete', (store, epoch) => store.markComplete(epoch)],
