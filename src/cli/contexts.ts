@@ -99,7 +99,7 @@ export function directoryByContext(
     throw new UsageError(`Both --dir ${given.dir} and --context ${given.context} are given. Name one.`)
   if (directory !== undefined) return undefined
   if ('dir' in context) return { name, dir: context.dir }
-  // The one in use may be a server, and the command about the directory that it is started in.
+  // The current context may be a server, while the command is about its own directory.
   if (!asked) return undefined
   throw new UsageError(
     `The context ${name} is the controller at ${context.server}, and croft ${verb} needs a directory. Name one with --dir, or ask the controller with croft ask.`,

@@ -110,8 +110,8 @@ function uidIn(records: readonly ResourceRecord[]): string | undefined {
 }
 
 /**
- * Puts what makes each cluster itself into the directory, sealed, so that the directory and one key are everything. Only
- * where the estate has a name: a directory that is only tried out is left as it is.
+ * Seals each cluster's identity into the directory, so that the directory and one key are enough. Only if the estate
+ * has a uid: a trial directory is left as it is.
  */
 export async function keepEscrow(runtime: Runtime, options: EngineOptions, { clusters = [], sources = [] }: Estate) {
   const { directory } = options

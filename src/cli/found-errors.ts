@@ -34,7 +34,7 @@ export const OF_DEEDS: Readonly<Record<string, string>> = {
   downgrade: 'one operation on the database',
 }
 
-/** A runtime that notes whether a directory that was read has errors, and what a verb answers by that. */
+/** Wraps a runtime to note whether a directory has errors, and adapts a verb's exit code to it. */
 export function noticingErrors(
   verb: string,
   runtime: Runtime,

@@ -61,8 +61,8 @@ export async function loadOrStop(
 }
 
 /**
- * The exit code of a command that shows what it could read although a manifest is wrong: a script must not take that for
- * everything.
+ * Returns the exit code of a command that shows the readable part of a broken estate: scripts must not take it for the
+ * whole.
  */
 export function exitOfLoaded(runtime: Runtime, { estate }: Pick<LoadedEstate, 'estate'>, directory: string): ExitCode {
   if (!hasErrors(estate.problems)) return EXIT.ok

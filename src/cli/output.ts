@@ -14,8 +14,8 @@ export function writeJson(terminal: Terminal, value: unknown): void {
 
 export async function writeYaml(terminal: Terminal, value: unknown): Promise<void> {
   const { stringify } = (await import('../lib/yaml-library.ts')).yamlLibrary()
-  // Through JSON first: secrets answer `***` there, and what JSON leaves out YAML must not show. In quotes where the
-  // readers of YAML 1.1, as kubectl is one, would take a text for something else: a field called `on`.
+  // Prints through JSON first, which masks secrets as `***` and drops undefined fields. Quotes texts that YAML 1.1
+  // readers such as kubectl would misread: a field called `on`.
   terminal.write(
     cleanLines(stringify(JSON.parse(JSON.stringify(value)), { compat: 'yaml-1.1' }), Number.POSITIVE_INFINITY),
   )
@@ -31,7 +31,7 @@ export async function writeData(runtime: Runtime, output: unknown, data: unknown
   return true
 }
 
-/** A note for a person, on the side of the terminal that scripts do not read. */
+/** Prints a note for people to stderr, which scripts do not read. */
 export function note(runtime: Runtime, text: string): void {
   runtime.err.write(`${text}\n`)
 }

@@ -11,8 +11,8 @@ export interface RehearsalScope {
 const TWINNED = 'proxmox'
 
 /**
- * Guests and files of Proxmox, and clusters of such guests. Settings of hosts would all look as if they were missing; boxes,
- * other hypervisors and the objects of clusters have no twin. Nor has anything that switches its hosts. Pure.
+ * Returns guests and files of Proxmox, and clusters of such guests. Settings of hosts would all look missing; boxes,
+ * other hypervisors, the objects of clusters and power have no twin. Pure.
  */
 export function rehearsalScope(whole: Estate): RehearsalScope {
   const { powers: _, ...estate } = whole

@@ -28,7 +28,7 @@ export async function runCli(argv: readonly string[], runtime: Runtime): Promise
       return EXIT.ok
     }
     await program.parseAsync([...withHelp(program, argv)], { from: 'user' })
-    // To be stopped is the good end of what runs until then; to lose its reader is not.
+    // Being stopped is success for a command that runs until then; losing its reader is not.
     if (answer === 'stopped' && runtime.signal.reason !== 'SIGPIPE') return EXIT.ok
     return runtime.signal.aborted || answer === 'stopped' ? signalCode(runtime.signal) : answer
   } catch (error) {

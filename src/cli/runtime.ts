@@ -33,10 +33,10 @@ export interface Terminal {
   readonly columns: number
 }
 
-/** This terminal, lent to one on another computer. */
+/** This terminal's keyboard, attached to a remote terminal. */
 export interface Keyboard {
   size(): TerminalSize
-  /** Until the person leaves with Ctrl-], or the other side ends it. Without a terminal the end of the input is leaving. */
+  /** Attaches until the person presses Ctrl-], the remote side ends it, or input without a terminal ends. */
   attach(terminal: RemoteTerminal, signal: AbortSignal): Promise<'left' | 'ended'>
 }
 
@@ -184,7 +184,7 @@ export interface ObservedConnection {
 
 /** The first visit to a host that knows only passwords. Rejects with a ShellFailure. */
 export interface Enrolment {
-  /** For a person to compare; nothing is trusted because it was shown. */
+  /** For a person to compare; showing a key does not make it trusted. */
   shownHostKeys(
     address: string,
     port: number,

@@ -14,7 +14,7 @@ import { hasSomethingToDo } from './render/plan-summary.ts'
 import { PLAIN } from './render/text.ts'
 import { CliError, UsageError } from './verb.ts'
 
-/** A plan that a person looked at, and the fingerprint by which the same plan is known again. */
+/** An approved plan, and its fingerprint. */
 export interface SavedPlan {
   readonly apiVersion: string
   readonly kind: 'SavedPlan'
@@ -73,7 +73,7 @@ function lastingDoing<Done extends Doing>(doing: Done): object {
   return { ...doing, steps: doing.steps.map((step) => savedStep(step)) }
 }
 
-/** Waits are left out, and when a step would begin and end: both move from minute to minute. */
+/** Removes waits, and the times of steps: both change every minute. */
 function lastingDecision({ phase, steps, holds, refusals }: ClusterDecision | PowerDecision): object {
   return { phase, steps: steps.map((step) => withoutTimes(savedStep(step))), holds: holds.map(withoutTimes), refusals }
 }

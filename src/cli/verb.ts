@@ -3,7 +3,7 @@ import type { Runtime } from './runtime.ts'
 
 export type Options = Readonly<Record<string, unknown>>
 
-/** `stopped`: it was to run until a person stops it, and a person did. That is no failure. */
+/** `stopped`: a command that runs until it is stopped was stopped. That is success. */
 export type VerbResult = ExitCode | 'stopped'
 
 /** A verb's module. It is imported when the verb runs, so that `--help` costs nothing. */

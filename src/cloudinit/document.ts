@@ -27,8 +27,8 @@ export function seedDocument({ hostname, userData, networkConfig }: SeedParts): 
 const PROGRAMS = '/usr/local/lib/croft/'
 
 /**
- * A newer croft brings newer programs, and brings them up to date on machines that run already: they are no reason to
- * think that such a machine has read another document.
+ * Removes croft's programs: a newer croft updates them on running machines, so they must not change the document's
+ * hash.
  */
 function withoutPrograms(userData: TreeMap): TreeMap {
   const files = userData.write_files

@@ -36,7 +36,7 @@ function ethernet(card: CardAddressing): TreeMap {
     match: { macaddress: card.mac.toLowerCase() },
     dhcp4: card.v4 === 'dhcp',
     dhcp6: card.v6 === 'dhcp',
-    // A fixed address must not come with a second one, and nothing may wait for a router that is not there.
+    // A fixed address excludes further ones, and boot must not wait for a missing router.
     ...(card.v6 === undefined ? {} : { 'accept-ra': card.v6 === 'auto' || card.v6 === 'dhcp' }),
     ...(fixed.length === 0 ? {} : { addresses: fixed }),
     ...(routes.length === 0 ? {} : { routes }),

@@ -18,7 +18,7 @@ export type ConfigShape =
   /** Known keys; `others` is the shape of all other keys, and without it they are refused. */
   | { readonly is: 'map'; readonly keys: Keys; readonly required: readonly string[]; readonly others?: ConfigShape }
   | { readonly is: 'either'; readonly shapes: readonly ConfigShape[] }
-  /** Known and not to be used, with what to use instead. */
+  /** A known key that must not be used, with the alternative. */
   | { readonly is: 'refused'; readonly hint: string }
 
 export type Keys = Readonly<Record<string, ConfigShape>>

@@ -40,7 +40,7 @@ export function parseUserData(
       'the text does not begin with #cloud-config',
       'put scripts into runcmd or write_files of a cloud-config: croft adds to it what the machine needs',
     )
-  // A text is read while others wait; fields in the manifest itself are read elsewhere.
+  // Limit the text: parsing it blocks other requests.
   if (text.length > LIMITS.userDataText)
     return refuse(
       `the text has ${text.length} characters; at most ${LIMITS.userDataText} are read`,

@@ -79,7 +79,7 @@ export function createBackground({ clock, wake, checks, notifier, previews, tell
 
 function createJob(wake: () => void, clock: Clock) {
   let running: Promise<void> | undefined
-  /** After a failure it rests: it would be due again at once. */
+  /** Pause after a failure: it would be due again at once. */
   let restsUntilMs = Number.NEGATIVE_INFINITY
   let failed: { readonly error: unknown } | undefined
   return {

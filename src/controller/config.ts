@@ -55,7 +55,7 @@ const source = z
       LIMITS.pathBytes,
     ).optional(),
     poll: duration.default(60_000),
-    /** Shared with the forge that tells us of pushes. */
+    /** Shared with the forge that sends push notices. */
     webhook: secret.optional(),
     /** For https: a token, sent as the password of this user. */
     token: secret.optional(),

@@ -44,7 +44,7 @@ export interface ControllerOptions {
   readonly engine: Engine
   readonly sources: readonly Source[]
   link(revision: Revision): Steps<Estate>
-  /** Looks whether everything that the estate needs can be had (its secrets), before anything is written. */
+  /** Checks that all inputs of the estate are available (its secrets), before anything is written. */
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
   /** Resources of the process's other controllers: the more there are, the longer the interval between looks. */
   otherResources?(): number
@@ -64,7 +64,7 @@ export interface ControllerOptions {
   previews?: Previews
   /** Tells people of trouble. */
   notifier?(memory: NotifierMemory): Notifier
-  /** Remembers over days how everything was. */
+  /** History over days. */
   history?: KeptHistory
   /** The workloads of clusters, for lookups. */
   workloads?: Workloads
@@ -97,7 +97,7 @@ export interface Counters {
 }
 
 export interface RunningController extends Controller {
-  /** Follows, reconciles and shows until the signal. Rejects when it must not go on: another controller, a full disk. */
+  /** Runs the loop until the signal. Rejects if it must stop: another controller, a full disk. */
   run(signal: AbortSignal): Promise<void>
   counters(): Readonly<Counters>
   /** Runs work that must not overlap with a pass. Rejects if the controller stops first. */
@@ -276,7 +276,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       sweep,
       opens: (used) => keepWishes(opened(wishes, used)),
     })
-    // Interrupted in the middle, it has seen only half: what was shown before is nearer to the truth.
+    // An interrupted pass saw only half: keep the old view.
     if (signal.aborted) return
     report = made
     const tookMs = Math.round(clock.monotonicMs() - startedMs)

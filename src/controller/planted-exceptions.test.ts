@@ -55,7 +55,7 @@ const isReady = ({ controller }: Harness, key = WELL) =>
       (one) => one.key === key && one.conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
     )
 
-/** Everything that the page, `croft health` and notifications are made of, as one text. */
+/** The sources of the page, `croft health` and notifications, as one text. */
 const told = ({ controller, heard }: Harness) =>
   JSON.stringify([controller.view().problems, controller.view().connections, heard.map(({ message }) => message)])
 

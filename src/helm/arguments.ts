@@ -47,7 +47,7 @@ export function templateArguments(request: ChartRequest, archive: string, values
   ]
 }
 
-/** Under which name a fetched chart is kept: a version of a chart never changes. */
+/** Name of a cached chart: a version of a chart never changes. */
 export function archiveName({ repo = '', chart, version }: ChartPlace & { readonly version: string }): string {
   return `${hash([repo, chart, version])}.tgz`
 }

@@ -3,9 +3,9 @@ import { wordList } from '../lib/word-list.ts'
 import type { BuildStep } from './build-spec.ts'
 
 /*
- * A disk that starts by BIOS and by UEFI: a place for GRUB's core, a small EFI partition and the root. It is put together
- * from files, without a loop device and without mounting anything, so that it can be made where those are not allowed,
- * and so that nothing in it depends on the moment.
+ * A disk that boots by BIOS and by UEFI: a place for GRUB's core, a small EFI partition and the root. It is assembled
+ * from files, without a loop device and without mounts, so that it works where those are not allowed, and is
+ * reproducible.
  */
 
 const SECTOR = 512
@@ -22,7 +22,7 @@ export interface ImageDisk {
   readonly architecture: 'amd64' | 'arm64'
   readonly sizeMb: number
   readonly epoch: number
-  /** All numbers that are otherwise drawn by chance follow from this. */
+  /** Seed of all numbers that are usually random. */
   readonly inputs: string
 }
 
@@ -135,7 +135,7 @@ function efiSteps(disk: ImageDisk, step: MakeStep): readonly BuildStep[] {
   const { work, architecture, epoch, inputs } = disk
   const name = architecture === 'amd64' ? 'BOOTX64.EFI' : 'BOOTAA64.EFI'
   const image = `${work}/efi.img`
-  // FAT knows only the time of the place.
+  // FAT stores local time.
   const clock = ['env', 'TZ=UTC', `SOURCE_DATE_EPOCH=${epoch}`]
   return [
     ...(architecture === 'amd64'

@@ -52,7 +52,7 @@ export function checksumIn(text: string, architecture: Architecture): string | u
   return undefined
 }
 
-/** A plus sign in an address is a space to some servers. */
+/** Some servers read a plus sign in a URL as a space. */
 function baseOf(source: Exclude<ArtifactSource, { file: string }>, version: string, arch: Architecture): string {
   const tag = encodeURIComponent(version)
   if ('release' in source) return `${OFFICIAL}/${tag}`

@@ -9,7 +9,7 @@ export const CONFIG_FILE = '/etc/rancher/k3s/config.yaml'
 export const TOKEN_FILE = '/etc/rancher/k3s/token'
 export const AGENT_TOKEN_FILE = '/etc/rancher/k3s/agent-token'
 
-/** first: begins a new cluster. member: belongs to one that is there, also when it was once the first. */
+/** first: starts a new cluster. member: joins an existing one, even if it was once the first. */
 export type ServerPlace = 'first' | 'member'
 
 /**
@@ -35,7 +35,7 @@ export function nodeConfig(spec: ClusterSpec, node: NodeSpec, place: ServerPlace
     ...common,
     ...clusterFlags(spec),
     ...node.flags,
-    // Both on an empty disk would join, and either alone is right exactly once: so never both.
+    // On an empty disk, either option is right only once: never set both.
     ...(place === 'first' ? { 'cluster-init': true } : { server: joinUrl(spec, node, voter) }),
     'token-file': TOKEN_FILE,
     'agent-token-file': AGENT_TOKEN_FILE,
@@ -74,7 +74,7 @@ function controllerManagerArgs({ network, serverFlags }: ClusterSpec): readonly 
   return [...own, ...mask('ipv4', ipv4), ...mask('ipv6', ipv6)]
 }
 
-/** The endpoint first: a certificate without it locks everyone out who comes over it. */
+/** The endpoint first: without it in the certificate, its users are locked out. */
 export function tlsSans(spec: ClusterSpec): readonly string[] {
   const { endpoint } = spec
   const own = 'vip' in endpoint ? [endpoint.vip] : 'dns' in endpoint ? [endpoint.dns] : []
@@ -107,7 +107,7 @@ function apiUrl(host: string): string {
   return parseAddress(host)?.family === 6 ? `https://[${host}]:6443` : `https://${host}:6443`
 }
 
-/** Keys of config.yaml that say how a node came in, not how it runs: no reason to restart it. */
+/** Keys of config.yaml about joining, not about running: changing them needs no restart. */
 const ARRIVAL = new Set(['cluster-init', 'server', 'token-file', 'agent-token-file'])
 /** K3s reads these only for a new Node, or adds them at a start. On an existing Node, the API changes them. */
 const OF_THE_API = new Set(['node-label', 'node-taint'])

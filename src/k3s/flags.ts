@@ -31,7 +31,7 @@ export const EQUAL_ON_SERVERS: Readonly<Record<string, string>> = {
   'supervisor-metrics': 'false',
 }
 
-/** croft sets these itself; declared as further flags they would fight with it, or carry a secret in plain text. */
+/** croft sets these itself; as further flags they would conflict, or hold a secret in plain text. */
 const RESERVED = wordSet(`
   token token-file agent-token agent-token-file server cluster-init cluster-reset cluster-reset-restore-path
   config data-dir datastore-endpoint disable-etcd node-name node-ip node-external-ip node-label node-taint

@@ -51,7 +51,7 @@ function placeOf(taint: string): string {
   return taint.replace(/^([^=:]+)(=[^:]*)?:/, '$1:')
 }
 
-/** For a person: `label room=cellar, without taint gpu:NoSchedule`. */
+/** Describes a change: `label room=cellar, without taint gpu:NoSchedule`. */
 export function changeText({ set, remove, addTaints, removeTaints }: LabelChange): string {
   const words = [
     ...Object.entries(set).map(([key, value]) => `label ${key}=${value}`),

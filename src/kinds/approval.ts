@@ -15,7 +15,7 @@ const schema = z
     reason: line.min(1),
     deletes: z.array(key).min(1).max(1000).optional(),
     maxDeletes: whole(1, 10_000).optional(),
-    /** Connections on which machines that were there are known to be gone for good. */
+    /** Connections whose missing machines are known to be gone for good. */
     absence: z.array(objectName).min(1).max(100).optional(),
     /** Clusters that may be restored although they run: what they hold now is gone. */
     restores: z

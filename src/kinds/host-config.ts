@@ -127,7 +127,7 @@ function writesOf(item: HostItem): { readonly whole?: string; readonly part?: st
     case 'hostname':
       return { whole: '/etc/hostname' }
     case 'udev':
-      // Two names that differ in signs alone are one file.
+      // Names that differ only in special characters share a file.
       return { whole: `/etc/udev/rules.d/${item.name.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}` }
     default:
       return {}

@@ -57,7 +57,7 @@ export const image = croftKind<ImageSpec>({
         })
         continue
       }
-      // A host that only a machine names is that machine's problem; the other hosts get their copy.
+      // A host that only a machine names is reported on that machine; the other hosts get their copy.
       if (!named) continue
       if (host === undefined) problems.push(unknownHost(name, path, lookup))
       else if ('problem' in connection) problems.push(connection.problem)

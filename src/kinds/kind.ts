@@ -61,7 +61,7 @@ export type Expanded =
       readonly desired: Desired
       readonly needs: readonly ResourceKey[]
       readonly placement?: Placement
-      /** Worth saying, refuses nothing. */
+      /** Does not refuse the declaration. */
       readonly warnings?: readonly FieldProblem[]
     }
   /** One declaration with several resources (an image on each host), each with its own key and so its own uid. */

@@ -9,7 +9,7 @@ import { checkContainerMachine } from './machines/container-machine.ts'
 import { expandMachine } from './machines/machine-spec.ts'
 import { machineSchema, type WrittenMachine } from './schemas/machine.ts'
 
-/** A computer that we give to someone. */
+/** A machine for a user. */
 export const machine: Kind<WrittenMachine> = {
   kind: 'Machine',
   apiVersion: 'croft.dev/v1alpha1',

@@ -30,7 +30,7 @@ export function judgeApi({ api, identity }: Pick<ObservedCluster, 'api' | 'ident
   return { result: 'failed', seen: 'the Kubernetes API does not answer', details: ['→ croft plan shows why'] }
 }
 
-/** Every declared node is Ready and runs the declared release. */
+/** Checks that each declared node is Ready and runs the declared release. */
 export function judgeNodes(spec: ClusterSpec, { nodes }: Pick<ObservedCluster, 'nodes'>): SelfTestResult {
   const declared = [...spec.servers, ...spec.agents]
   const troubles = declared.flatMap(({ name }) => {
@@ -82,7 +82,7 @@ export function judgeVotes(
   return { result: spare === 0 ? 'warning' : 'ok', seen }
 }
 
-/** The newest backup can be restored with what is kept. */
+/** Checks that the newest backup can be restored with the stored secrets. */
 export function judgeNewestBackup({ snapshots }: Pick<ObservedCluster, 'snapshots'>, nowMs: number): SelfTestResult {
   if (snapshots === 'unknown') return { result: 'failed', seen: 'the backups cannot be seen: the API does not answer' }
   const [newest] = judgeBackups(snapshots)

@@ -15,7 +15,7 @@ export interface OpenedCluster {
   secrets(): Promise<ClusterSecrets | undefined>
   /** The secrets, encrypted, as text. */
   sealed(): Promise<string | undefined>
-  /** The ways into its nodes that are open now. */
+  /** Opens the shells of its nodes. */
   surroundings(): Promise<ClusterSurroundings>
   /** Observes the cluster without changing it. */
   look(): Promise<{ readonly observed: ObservedCluster; readonly surroundings: ClusterSurroundings }>

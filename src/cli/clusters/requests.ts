@@ -34,7 +34,7 @@ export function withEffect(requests: ClusterRequests, effect: OperationEffect | 
   return { ...requests, hold: { ...hold, ...defined({ effect }) } }
 }
 
-/** With how far the command is that holds the cluster, and the steps that it has behind it. */
+/** Sets the progress of the command that holds the cluster, with its finished steps. */
 export function withProgress(requests: ClusterRequests, operation: OperationAt): ClusterRequests {
   if (requests.hold === undefined) return requests
   const { hold } = requests

@@ -93,7 +93,7 @@ function refused(reason: 'conflict' | 'refused', message: string): Granted & { r
 /** A session reads the list of snapshots once a minute: longer than that. */
 const MOST_LOOKS = 90
 
-/** K3s lists a snapshot a moment after it took it: looks again until one is listed that was not there before. */
+/** Looks until a new snapshot is listed: K3s lists it a moment after taking it. */
 export async function untilListed<Look extends { readonly observed: Pick<ObservedCluster, 'snapshots'> }>(
   before: ObservedCluster['snapshots'],
   look: () => Promise<Look>,

@@ -59,7 +59,7 @@ async function pushed(stage: Stage, message: string): Promise<number> {
   return Math.round((stage.clock.now() - began) / 1000)
 }
 
-/** Looks behind every API: what croft believes is not asked. */
+/** Verifies behind every API, independently of croft's own knowledge. */
 export function verifyServers({ simulator }: Stage, servers: readonly string[]): void {
   const nodes = simulator.nodes()
   const missing = servers.filter((name) => !nodes.some((node) => node.name === name && node.ready && node.votes))

@@ -40,7 +40,7 @@ export interface Stage {
   readonly engine: Engine
   /** Address of the page. */
   readonly page: string
-  /** A file to be read by a shell: by it another terminal is where the tour is. */
+  /** A shell file that points another terminal to the tour. */
   readonly environment: string
   /** The machines as they were before the tour touched anything. */
   readonly before: readonly SimulatedGuest[]

@@ -8,7 +8,7 @@ import type { Repository } from './repository.ts'
 import { type LaterManifest, SCENE_MS, SceneFailed, type Stage } from './scene.ts'
 
 const LOOK_MS = 2_000
-/** A person who hears nothing for so long believes that nothing happens. Real time. */
+/** After this long a silence, a person believes that it hangs. Real time. */
 const SILENT_MS = 10_000
 
 export interface Props {
@@ -20,7 +20,7 @@ export interface Props {
   readonly inForce: (commit: string, subject: string) => void
   /** Address of the page. */
   readonly page: string
-  /** A file to be read by a shell: by it another terminal is where the tour is. */
+  /** A shell file that points another terminal to the tour. */
   readonly environment: string
   readonly speed: number
   readonly later: LaterManifest

@@ -232,7 +232,7 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
       ...proxyEnvironment(simulator.it.proxy ?? ''),
     }
     const env = { ...runtime.env, ...around }
-    // For another terminal: everything by which croft there sees what this one sees, and lives in the same time.
+    // Environment for another terminal: the same estate, on the same clock.
     const environment = path.join(directory, 'environment')
     const { clock: clockAddress } = simulator.it.announcement
     writeEnvironment(environment, {

@@ -16,7 +16,7 @@ import { closing } from '../load.ts'
 import type { LoadedEstate } from '../runtime.ts'
 import { CliError, EXIT } from '../verb.ts'
 
-/** The other side does not know us, or shows less than it has. */
+/** Refusals of our credentials, or with fewer rights than needed. */
 const AUTHORITY = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate', 'HostKeyMismatch'])
 
 /** A guest that a connection shows and that nothing in the directory declares. */
@@ -169,7 +169,7 @@ function declaredOn(loaded: LoadedEstate, connection: string): (observed: Observ
   return ({ externalId, mark }) => ids.has(externalId) || (mark !== undefined && uids.has(mark.uid))
 }
 
-/** The guest's own name where it can be one of ours and is free; otherwise with its id. */
+/** Returns the guest's name if it is valid and free; otherwise appends its id. */
 function freeName({ name = '', externalId, type }: ObservedResource, isTaken: (name: string) => boolean): string {
   const plain = name
     .toLowerCase()

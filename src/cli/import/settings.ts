@@ -61,7 +61,7 @@ export async function draftSettings(
   return { drafts, declared, leftOut }
 }
 
-/** Every list, and then those that only what was found in them leads to. */
+/** Reads all lists, then those that only their entries lead to. */
 async function readAll(
   connection: Connection,
   settings: SettingImport,
@@ -121,7 +121,7 @@ async function draftOf(
   return draft
 }
 
-/** A field that would still be changed is left out: what is not declared is not compared. */
+/** Leaves out fields that would still be changed: undeclared fields are not compared. */
 function withoutDifferences(
   draft: Draft,
   observed: ObservedResource,

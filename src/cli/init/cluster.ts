@@ -31,7 +31,7 @@ const GROUND_FILE = 'ground.yaml'
 const CLUSTER_FILE = 'cluster.yaml'
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/
 
-/** Answers whether ground and cluster were written. */
+/** Reports whether ground and cluster were written. */
 export async function writeCluster(
   runtime: Runtime,
   place: InitPlace,

@@ -14,7 +14,7 @@ import { endpointOf } from './propose.ts'
 const CONNECTION_FILE = 'proxmox.yaml'
 const TOKEN_VARIABLE = 'PROXMOX_TOKEN'
 
-/** Answers whether there is a connection now. */
+/** Reports whether there is a connection now. */
 export async function writeConnection(
   runtime: Runtime,
   place: InitPlace,

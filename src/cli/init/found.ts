@@ -49,7 +49,7 @@ export async function lookAround(driver: Driver, session: Session, signal: Abort
   }
 }
 
-/** A token may see hosts and not their name servers: then a person answers, or there is another guess. */
+/** A token may see hosts but not their name servers: then a person is asked, or a default is used. */
 async function unlessForbidden(list: ReturnType<Session['list']>): ReturnType<Session['list']> {
   try {
     return await list

@@ -3,7 +3,7 @@ import { ipv4Number, ipv4Text } from '../../kinds/fields/address.ts'
 import { type Draft, printDrafts } from '../../source/foreign/draft.ts'
 import type { FreeRange } from './propose.ts'
 
-/** Everything that a first estate says, decided. */
+/** All decisions of a first estate. */
 export interface Choices {
   readonly hosts: readonly string[]
   readonly bridge: string

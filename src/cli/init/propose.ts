@@ -23,7 +23,7 @@ export function propose(found: Found): Proposal {
     disks: diskStorages(found)[0],
     files: fileStorages(found)[0],
     nameServers: found.nameServers.filter((one) => IPV4.test(one)),
-    // Two servers of etcd are less safe than one: either of them takes the quorum along.
+    // Two servers are less safe than one: losing either of them loses the quorum.
     servers: found.hosts.length >= 3 ? 3 : 1,
   }
 }
@@ -72,7 +72,7 @@ function everywhere(
   const names = [...new Set(usable.map(({ name }) => name))].filter((name) =>
     hosts.every((host) => usable.some((one) => one.host === host && one.name === name)),
   )
-  // A chain is as strong as its weakest link, and a storage as roomy as on the host where it is fullest.
+  // A storage counts with the free space of the fullest host.
   const free = (name: string) =>
     Math.min(...usable.filter((one) => one.name === name).map((one) => (one.totalBytes ?? 0) - (one.usedBytes ?? 0)))
   const mixed = (name: string) =>

@@ -3,7 +3,7 @@ import { clean } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
 import { CliError, UsageError } from '../verb.ts'
 
-/** Something that has to be known, however it becomes known: by a flag, by asking, or by what was seen. */
+/** A setting that init needs: from a flag, a question, or an observation. */
 export interface InitQuestion<T> {
   /** `--bridge` */
   readonly flag: string

@@ -46,7 +46,7 @@ export function clusterFiles(
   ]
 }
 
-/** config.yaml as it is, and what must be another in it where no server is left that could be joined. */
+/** config.yaml, and its changes if there is no server left to join. */
 function configOf(spec: ClusterSpec, node: NodeSpec): string {
   // A single server has no other to join.
   if (spec.servers.length === 1) return configYaml(nodeConfig(spec, node, 'first'))
@@ -88,7 +88,7 @@ export function importBlocks(marked: readonly MarkedThing[]): string {
     .join('\n')
 }
 
-/** The file of an earlier run with the blocks that are new: a second run marks only what the first could not leave. Pure. */
+/** Returns an earlier run's file with the new blocks: a second run marks only what the first could not. Pure. */
 export function withImports(before: string | undefined, blocks: string): string {
   if (before === undefined || before.trim() === '') return blocks
   const addressOf = (text: string) => /^\s*to\s*=\s*(\S+)/m.exec(text)?.[1]

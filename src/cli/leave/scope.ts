@@ -14,7 +14,7 @@ export interface LeaveScope {
   covers(owner: ResourceKey): boolean
 }
 
-/** Everything that the estate declares, and what still carries its mark. */
+/** Returns the scope of all declarations and all marks. */
 export function wholeEstate(estate: Estate): LeaveScope {
   return { what: 'everything', clusters: estate.clusters ?? [], resources: estate.resources, covers: () => true }
 }

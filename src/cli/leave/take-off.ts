@@ -18,8 +18,8 @@ interface LeaveWork {
 }
 
 /**
- * Takes croft off everything in the scope and returns what is still there, by name. Objects come first, while the cluster
- * is known; then nodes, while their machines are; then the machines.
+ * Takes croft off the scope and returns what remains, by name. Objects come first, while the cluster is known; then
+ * nodes, while their machines are; then the machines.
  */
 export async function takeCroftOff(leaving: LeaveWork): Promise<ReadonlyMap<string, string>> {
   const { estate, scope, look, tools, clusters, engine, signal } = leaving

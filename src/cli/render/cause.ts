@@ -1,6 +1,6 @@
 import { clean } from './text.ts'
 
-/** Something that does not go on, and why: a thing that waits, is held or is refused. */
+/** A thing that is stopped, and why: it waits, is held or is refused. */
 export interface Stopped {
   readonly what: string
   readonly reason: string

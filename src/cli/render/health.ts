@@ -226,7 +226,7 @@ function doer(record: ResourceRecord | undefined, drifted: boolean): readonly st
   return !drifted || by === undefined ? [] : [`${by.user} did it by ${by.task}`]
 }
 
-/** The conditions that are as they should not be. */
+/** Returns the conditions in a bad state. */
 function badConditions(record: ResourceRecord | undefined): readonly Condition[] {
   return (record?.conditions ?? []).filter(
     ({ type, status }) => (type === 'Ready' && status === 'False') || (type === 'Stalled' && status === 'True'),

@@ -118,7 +118,7 @@ function bodyOf(action: Action, style: Style, view: PlanView): readonly string[]
       return []
     case 'wait':
       return [
-        // `waits for Image/noble` says it itself.
+        // `waits for Image/noble` is already complete.
         action.message.startsWith('waits') ? clean(action.message) : `waits: ${clean(action.message)}`,
         ...(action.next === undefined ? [] : stepsOf(action.next.steps, style, view, 'then ')),
       ]

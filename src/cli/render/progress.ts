@@ -235,7 +235,7 @@ function isOpen(tracked: ReadonlyMap<ResourceKey, Tracked>, key: ResourceKey | u
   return one !== undefined && one.endedMs === undefined
 }
 
-/** More is done to it, or the trouble of an earlier run that it began with is over. */
+/** Reports whether it has further actions, or the trouble of an earlier run is over. */
 function isOpenAgain(before: Tracked, action: Action | undefined, record: ResourceRecord | undefined): boolean {
   if (action !== undefined && isDoing(action)) return true
   return before.failed === true && record !== undefined && !isStalled(record) && !isFailed(record.conditions)

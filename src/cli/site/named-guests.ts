@@ -7,7 +7,7 @@ export interface NamedDisk {
   readonly gib: number
 }
 
-/** A guest that a declaration takes over or looks at, as it is declared: then the plan has little to change. */
+/** Returns an adopted or observed guest with its declared values, so that the plan has few changes. */
 export function existingGuest({ desired, origin }: Resource, adopt: string | undefined): SiteGuest | undefined {
   const guest = guestIn(desired)
   // Crossplane also writes `host/108`.

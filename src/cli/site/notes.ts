@@ -3,7 +3,7 @@ import type { SettingValue } from '../../model/rest.ts'
 import type { Site, SiteDevice, SiteFile, SiteGuest, SitePart, SiteStorage } from '../../model/site.ts'
 
 const GIB = 2 ** 30
-/** A host as most are, where the declarations do not need more. */
+/** Default size of a simulated host. */
 const USUAL = { cpus: 16, memoryBytes: 64 * GIB, storageBytes: 500 * GIB }
 /** Content types that only file storages have. */
 const FILE_CONTENT = new Set(['iso', 'vztmpl', 'snippets', 'import', 'backup', 'files'])

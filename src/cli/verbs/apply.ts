@@ -39,8 +39,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   for (const line of await stateFromBefore(runtime, file, found.estate)) note(runtime, line)
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
   await using _alone = closing(dryRun ? NOBODY : await holdAlone(runtime, file))
-  // A saved plan is done as it was saved: a directory without a name gets it another time.
-  // One without a manifest may be the wrong one: nothing is written into it.
+  // A saved plan is performed as saved, and an empty directory may be the wrong one: name the estate another time.
   const nameless = !dryRun && saved === undefined && found.files > 0
   const named =
     nameless &&

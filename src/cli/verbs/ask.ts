@@ -131,7 +131,7 @@ function serverOfContext(asked: unknown, env: Readonly<Record<string, string | u
   return chosen !== undefined && 'server' in chosen.context ? chosen.context.server : undefined
 }
 
-/** The token goes along, so it is sent to this computer, or over TLS. */
+/** Sends the token only to this computer, or over TLS. */
 function controllerAt({ url, context }: Options, env: Readonly<Record<string, string | undefined>>): URL {
   const text =
     typeof url === 'string' ? url : (env.CROFT_URL ?? serverOfContext(context, env) ?? 'http://127.0.0.1:8087')

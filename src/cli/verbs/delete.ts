@@ -49,7 +49,7 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   const plan = await engine.it.plan(estate, runtime.signal)
   const entries = deletionsOf(plan, key)
   for (const entry of entries) refuseUndeletable(entry)
-  // A node leaves its cluster first: what the cluster does meanwhile is part of what a person agrees to.
+  // Nodes leave their cluster first: the cluster's steps are part of the consent.
   const clusters = clustersLeft(plan, entries)
   runtime.out.write(
     renderPlan({ ...plan, entries, clusters, powers: [] }, styleOf(runtime, runtime.out), { directory }),
@@ -77,14 +77,14 @@ function refuseWhileDeclared(loaded: LoadedEstate, key: ResourceKey): void {
   )
 }
 
-/** The person's permission, with the same weight as one in Git and gone when this command ends. */
+/** Adds the person's approval, valid for this command, as if it were in Git. */
 function approving(estate: Estate, deletes: readonly ResourceKey[]): Estate {
   const origin = { file: '(croft delete)', line: 1, column: 1 }
   const approval = { name: 'croft delete', deletes, orphans: true, origin }
   return changedEstate(estate, (one) => ({ ...one, approvals: [...one.approvals, approval] }))
 }
 
-/** All that carries its mark, wherever it is: the same machine may be on two connections, or there twice. */
+/** Returns all deletions for a key: its machine may be on two connections, or exist twice. */
 function deletionsOf(plan: Plan, key: ResourceKey): readonly PlanEntry[] {
   const entries = plan.entries.filter(
     (one) => (one.key === key || claimantOf(one.key) === key) && one.action.do !== 'nothing',

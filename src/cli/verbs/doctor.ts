@@ -77,7 +77,7 @@ function atPlace(checks: readonly Check[], directory: string): readonly Check[] 
   return checks.map((check) => (check.fix === undefined ? check : { ...check, fix: check.fix.map(placed) }))
 }
 
-/** Machines that are to be nodes, declared or made by croft: reached is not enough, K3s must be able to run there. */
+/** Examines machines of nodes: being reachable is not enough, K3s must be able to run there. */
 async function examineClusters(
   runtime: Runtime,
   estate: Estate,

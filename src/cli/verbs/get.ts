@@ -85,7 +85,7 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
         nowMs: runtime.clock.now(),
       }),
     )
-  // On another computer, or with another HOME: what is NotYetApplied here may exist for long.
+  // On another computer, or with another HOME, `NotYetApplied` may be wrong.
   if (records.length === 0 && options.output !== 'name' && rows.some(({ passive }) => !passive))
     note(
       runtime,

@@ -9,8 +9,8 @@ import { note } from '../output.ts'
 import { EXIT, type Verb } from '../verb.ts'
 
 /**
- * Says who a directory is, makes the key, and seals what makes its clusters themselves: Git and one key are everything.
- * Then writes the connection and the first cluster, where flags or a person ask for them.
+ * Gives a directory its identity, makes the key, and seals the clusters' identities: Git and one key are everything.
+ * Then writes the connection and the first cluster, if flags or a person ask for them.
  */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   mkdirSync(path.resolve(runtime.cwd, directory), { recursive: true })

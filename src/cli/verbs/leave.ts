@@ -34,7 +34,7 @@ export const run: Verb = async (runtime, [first, second], options) => {
   const { estate, real } = await loadForOperation(runtime, asked.directory)
   const file = stateOf(runtime, real, options)
   await using store = closing(await openState(runtime, file))
-  // Before the look: what a controller marks after it would keep its mark and be forgotten.
+  // Lock before the look: marks that a controller sets later would be missed.
   await using _alone = closing(
     options.yes === true
       ? await holdAlone(runtime, file, 'Stop the controller first: it would take everything back.')
@@ -146,7 +146,7 @@ function staysNamed({ spec: { endpoint, backup } }: ClusterDeclaration): readonl
   ]
 }
 
-/** Everything that a person needs afterwards, written before anything is taken off. */
+/** Writes the files for the person before any mark is removed. */
 async function handOver(
   runtime: Runtime,
   options: EngineOptions,

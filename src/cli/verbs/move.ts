@@ -4,8 +4,8 @@ import { loadForOperation, machineNamed } from './machine/find.ts'
 import { perform } from './machine/power.ts'
 
 /**
- * Carries a machine to another host now. Git is not asked: what declares a host is followed wherever it is, until its
- * declaration changes.
+ * Moves a machine to another host now. Git is not involved: a machine with a declared host is kept wherever it is,
+ * until its declaration changes.
  */
 export const run: Verb = async (runtime, [name = '', target = ''], options) => {
   const { estate, real } = await loadForOperation(runtime, String(options.dir))

@@ -60,7 +60,7 @@ function powerNamed(estate: Estate, name: string | undefined): PowerDeclaration 
   )
 }
 
-/** The plan first, with the evidence that each tier waits for; then the question; then the order, and who does it. */
+/** Shows the plan with each tier's evidence, asks, then places the order, and says who performs it. */
 async function switched(runtime: Runtime, asked: NamedPower, state: 'on' | 'off', options: Options): Promise<ExitCode> {
   const look = await lookAt(runtime, asked)
   const nowMs = runtime.clock.now()

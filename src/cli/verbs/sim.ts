@@ -22,7 +22,7 @@ export const run: Verb = async (runtime, _args, options) => {
   const manifests = liked?.manifests
   const copy = typeof write === 'string' && manifests !== undefined ? { manifests, to: write } : undefined
   if (copy !== undefined) checkCopy(runtime, copy.manifests, copy.to)
-  // Nodes of simulated clusters have the addresses of real ones: only through the proxy is it certain who answers.
+  // Simulated nodes may have the addresses of real ones: only the proxy is certain to reach the simulated ones.
   const proxied = (manifests?.estate.clusters ?? []).length > 0 ? { proxy: true } : {}
   const site = liked === undefined ? {} : { site: liked.site, ...proxied }
   const asked = { ...(options as unknown as SimulatorOptions), ...site }

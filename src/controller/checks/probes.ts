@@ -6,7 +6,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { Probe, ProbeAnswer, ProbeFunction } from '../../model/health-check.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 
-/** The questions that need no lane of their own, asked over the network of this computer. */
+/** Probes over this computer's network, which need no shell. */
 export function networkProbes(resolveSecret: (reference: SecretReference) => Promise<Secret>): ProbeFunction {
   return async (probe, signal) => {
     switch (probe.ask) {

@@ -94,7 +94,7 @@ export function withPrints(estate: Estate, { of }: SecretPrints): Estate {
   }))
 }
 
-/** Names a key without telling anything of it. */
+/** Returns an id of a key that reveals nothing of it. */
 export function keyIdOf(key: Secret): string {
   return createHash('sha256').update(`croft key ${key.reveal()}`).digest('hex').slice(0, 16)
 }

@@ -45,7 +45,7 @@ export interface Moment {
 
 type Bar = readonly [step: string, sort: BarSort]
 
-/** Verbs that take no time, or that people do not ask about, have no bar. */
+/** Verbs with bars. Others take no time, or are of no interest. */
 const CLUSTER_BARS: Readonly<Partial<Record<ClusterVerb, Bar>>> = {
   'create-machine': ['create', 'change'],
   'start-machine': ['boot', 'wait'],

@@ -10,7 +10,7 @@ import { dayOf } from './day-book.ts'
 import { createGaugeBook, type GaugeInput } from './gauge-book.ts'
 import { createHealthBook } from './health-book.ts'
 
-/** Remembers over days how everything was. Kept in the store by day; what is older makes room. */
+/** Keeps the history over days, in the store by day; the oldest days are dropped. */
 export interface KeptHistory extends Past {
   /** Records the state from now on. Call it with every look. */
   note(view: EstateView, seen: HistoryInput | undefined): Promise<void>
@@ -51,7 +51,7 @@ export async function openHistory(clock: Clock, store: Kept, epoch: number): Pro
     for (const day of days)
       for (const book of books) {
         const { name, text } = book.text(day)
-        // Larger than a value may be: the store would refuse it, and a graph is no reason to stop.
+        // A larger value would be refused by the store, and a graph must not stop the controller.
         if (text.length <= LIMITS.storedValueLength) await store.putValue(epoch, name, text)
       }
   }

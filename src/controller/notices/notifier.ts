@@ -13,7 +13,7 @@ import { isOver, isWhole } from './over.ts'
 import { type Outbox, send } from './send-notice.ts'
 
 export interface Notifier {
-  /** Tells the receivers. Rejects only if its memory cannot be saved: a receiver that is away must not stop the controller. */
+  /** Notifies the receivers. Rejects only if its memory cannot be saved: receivers must not stop the controller. */
   look(view: EstateView, revision: Revision): Promise<void>
   /** When there is something to tell next, by the clock that never jumps. */
   dueMs(): number

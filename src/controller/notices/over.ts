@@ -53,7 +53,7 @@ export function isOver(trouble: Pick<Trouble, 'id' | 'sort' | 'about'>, { view, 
   }
 }
 
-/** A part of croft's own work that failed: the facts that it shows are those from before. */
+/** Reports whether a part of croft itself failed: then its facts are stale. */
 function isOfCroft({ code, origin }: EstateView['problems'][number]): boolean {
   return code === FAILED && origin.file.startsWith('croft, ')
 }

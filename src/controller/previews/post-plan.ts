@@ -53,7 +53,7 @@ interface Comment {
   readonly author?: { readonly username?: unknown }
 }
 
-/** Anybody can write our mark first, and change the comment after us: it counts by who wrote it. */
+/** Anyone can copy our mark or edit the comment, so its author counts. */
 function isOurs({ user, author }: Comment, me: string | undefined): boolean {
   const name = user?.login ?? author?.username
   // Tokens of an app cannot ask who they are; what they write is written by a bot.

@@ -32,7 +32,7 @@ export function firstAct(
     })
   const keys = new Set(standing(estate).flatMap((one) => [one.key, ...machinesOf(one)]))
   if (keys.size === 0) return { keys }
-  // Everything else is not declared here, and must not count as gone; also where addresses that machines keep change it.
+  // Keep only these and mark the estate incomplete, so that others do not count as removed, even later.
   const stands = (one: Estate): Estate => ({
     ...one,
     clusters: standing(one),

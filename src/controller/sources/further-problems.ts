@@ -5,7 +5,7 @@ import { link } from '../../plan/link.ts'
 import type { Doubtful } from '../../source/doubtful.ts'
 import type { Revision } from '../../source/git/revision.ts'
 
-/** Comes of what was refused, and is over with it. */
+/** Problems that follow from a refused object. */
 const FOLLOWS = new Set(['member-refused', 'failed'])
 
 /**

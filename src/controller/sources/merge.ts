@@ -239,7 +239,7 @@ function mayDeclare(key: ResourceKey, grant: Grant): boolean {
   return listed(key.slice(0, key.indexOf('/')), grant.kinds) && mayBeCalled(key, grant)
 }
 
-/** The object of a problem is refused with it: no source may have that done to the object of another. */
+/** Returns the reported problem. Its object is refused with it, so a source must not name another source's object. */
 function reportedBy(
   { source, grant }: InForce,
   problem: Problem,

@@ -81,7 +81,7 @@ function connectionsOf(estate: Estate, report: PassReport | undefined): readonly
   })
 }
 
-/** Behind another way in, the same address is another computer. */
+/** An address behind another jump host is another computer. */
 function computerAt({ local, address, port, jump }: SshTarget): string {
   if (local === true) return 'local'
   const there = `${address.includes(':') ? `[${address}]` : address}:${port}`

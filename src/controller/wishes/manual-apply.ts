@@ -38,7 +38,7 @@ export interface ManualApply {
   approve(name: string, hash: string, note?: (message: string) => Promise<void>): Promise<Granted | undefined>
 }
 
-/** Short enough to be typed, long enough to be meant. */
+/** Short enough to type, long enough against accidents. */
 const SHOWN_HASH = 12
 
 export function createManualApply(deps: ManualApplyDeps): ManualApply {

@@ -109,7 +109,7 @@ interface AddonScope {
   readonly addons: readonly AddonDeclaration[]
   /** Add-ons that declare an object, by its name in the cluster. */
   readonly claims: ReadonlyMap<string, readonly AddonDeclaration[]>
-  /** Names of namespaces that an add-on writes out, and those of them that one without a grant does. */
+  /** Names of declared namespaces, and those declared by an add-on without a grant. */
   readonly written: ReadonlySet<string>
   readonly freelyWritten: ReadonlySet<string>
   /** The add-on that creates an undeclared namespace: the first, by name, that uses it. */

@@ -17,7 +17,7 @@ export interface Keyed {
 /** Kinds whose readiness means that an add-on works. */
 const CARRIERS = wordSet('HelmChart Release Deployment DaemonSet StatefulSet Job CustomResourceDefinition')
 
-/** Made first and needing nothing but their place: what others read when they start. */
+/** Kinds made first, which others read when they start: they only need their namespace. */
 const GROUND = wordSet(`
   Namespace CustomResourceDefinition Secret ConfigMap ServiceAccount ClusterRole ClusterRoleBinding Role
   RoleBinding PriorityClass
@@ -68,8 +68,8 @@ function orderWithin(all: readonly Keyed[]): AddonOrder {
     all.flatMap(({ object, key, ofChart }) => (object.kind === kind && ofChart === undefined ? [key] : [])).sort()
   return {
     all,
-    // A thousand objects that need a thousand others are a million needs. These are about order only: Kubernetes itself
-    // waits for what is not there yet.
+    // Limit the dependencies: a thousand objects with a thousand each are a million. They only order the writes;
+    // Kubernetes itself waits for missing ones.
     secrets: keysOf('Secret').slice(0, LIMITS.needsPerSort),
     charts: [...keysOf('HelmChart'), ...keysOf(RELEASE.kind)].slice(0, LIMITS.needsPerSort),
     deployments: all.filter(({ object }) => object.kind === 'Deployment').slice(0, LIMITS.needsPerSort),
@@ -149,7 +149,7 @@ interface AdmissionWebhook {
   readonly rules?: readonly { readonly apiGroups?: readonly string[] }[]
 }
 
-/** Deployments behind the webhooks that an object must pass. */
+/** Deployments behind the admission webhooks for an object. */
 function doorkeepers(object: KubeObject, { webhooks, byAddon }: ObjectOrder): readonly ResourceKey[] {
   const group = groupOf(object)
   return webhooks

@@ -94,7 +94,7 @@ export function machineFor(
   }
 }
 
-/** Servers never share a host: it would take two votes with it. Agents that are alike are spread. */
+/** Servers never share a host, which would take two votes with it. Equal agents are spread. */
 function placementOf({ name, spec }: Cluster, { role, fields }: Member): WrittenMachine['placement'] {
   const group = role === 'server' ? `${name}-servers` : `${name}-${fields.name ?? 'agents'}`
   return defined<NonNullable<WrittenMachine['placement']>>({

@@ -49,7 +49,7 @@ export function gateSettings(spec: ClusterFields, hostname: string, routed: bool
   }
 }
 
-/** A name that must be known for K3s to be fetched. Nothing is waited for that the declaration makes impossible. */
+/** Returns the name to resolve before K3s can be fetched. Undefined if the declaration needs none. */
 function nameToFetchFrom({ artifacts }: ClusterFields): string | undefined {
   const first = artifacts?.[0]
   if (first === undefined || first.release === true) return 'github.com'

@@ -28,7 +28,7 @@ export function servedBy(
     lookup.declaration('ProviderConfig', wanted, declaration.namespace) ?? lookup.declaration('ProviderConfig', wanted)
   const target = config?.annotations['croft.dev/connection']
   if (target !== undefined && connections.includes(target)) return { connection: target }
-  // Linking refuses a name that nothing answers, unless the connection of that name could not be read.
+  // Linking refuses an unknown name, unless the connection of that name could not be read.
   if (connections.length < 2)
     return target !== undefined || (isNamed && config === undefined) ? { connection: target ?? wanted } : {}
   return {

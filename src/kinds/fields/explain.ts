@@ -186,7 +186,7 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 const IN_QUOTES = 'write it in quotes'
-/** Fewer are gibibytes to a person, more are mebibytes. */
+/** Below this number people mean gibibytes, above it mebibytes. */
 const FEW = 128
 
 function typeHint(

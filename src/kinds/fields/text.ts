@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { LIMITS } from '../../lib/limits.ts'
 
 /**
- * Every text that may reach a host is matched against what it may be, never against what it may not: no quotes,
- * spaces, commas, dollar signs or leading dashes can get into a property string, a path or a command line.
+ * Texts that may reach a host are matched against allowed characters, never against forbidden ones: no quotes, spaces,
+ * commas, dollar signs or leading dashes can get into a property string, a path or a command line.
  */
 export function matching(pattern: RegExp, what: string, max?: number): z.ZodString {
   const text = max === undefined ? z.string() : z.string().max(max)

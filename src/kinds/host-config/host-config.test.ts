@@ -60,7 +60,7 @@ const FIELDS: Readonly<Record<string, (text: string) => object>> = {
 for (const [field, spec] of Object.entries(FIELDS)) {
   test(`[S-01] [S-15] nothing hostile passes as ${field}`, () => {
     for (const text of HOSTILE) {
-      // Plain words that are only odd elsewhere.
+      // Plain words that are odd only in other fields.
       if (field === 'address of a repository' && (text === '--flag' || text.startsWith('..'))) continue
       if (field === 'file below a folder' && text === '--flag') continue
       if ((field === 'directory' || field === 'folder of a repository') && text === '--flag') continue

@@ -29,7 +29,7 @@ export function expandAnywhere(
     if ('problems' in expanded) {
       const [first] = expanded.problems
       problems.push(...expanded.problems)
-      // The others say the same of themselves.
+      // Other hosts report the same problem.
       unfit.push({ host: host.name, why: (first?.message ?? '').replace(`host ${host.name} `, '') })
       continue
     }

@@ -97,7 +97,7 @@ export async function performOperation(
     onStep: async (step, number, state, said) => {
       if (state === 'begun') {
         watcher.begun(step, number)
-        // Orders were given for the nodes and members of the cluster that ends here.
+        // The requests were about nodes and members that no longer exist after a restore.
         if (step.verb === 'restore-snapshot')
           await changeRequests(store, name, (requests) => ({ ...requests, replace: [], removeMembers: [], forget: [] }))
         await changeRequests(store, name, (requests) =>

@@ -51,8 +51,8 @@ export const restore: ClusterCommand = async (runtime, { cluster, estate, direct
 }
 
 /**
- * A backup on a share of the network, where no server of the cluster is left to list it: whichever server is reached
- * mounts the share when it gets its configuration.
+ * Returns a backup on a network share if no server is left to list it: any server mounts the share when it gets its
+ * configuration.
  */
 function sharedFile(
   spec: ClusterSpec,

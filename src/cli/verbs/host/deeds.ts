@@ -46,7 +46,7 @@ export function copy(runtime: Runtime, [from, to]: readonly string[], options: O
   }
 }
 
-/** A disc image into a storage of a Proxmox host, under a name that is only a name. */
+/** Uploads a disc image to a storage of a Proxmox host. Its name must not contain a path. */
 export function uploadIso(runtime: Runtime, [from]: readonly string[], options: Options): HostDeed {
   if (from === undefined) throw new UsageError('Name the file: croft host upload-iso pve1 ./debian.iso.')
   const name = textOf(options.as) || path.basename(from)

@@ -18,7 +18,7 @@ export function exec(runtime: Runtime, words: readonly string[], options: Option
   return async (shell) => {
     const timeoutMs = options.timeout === undefined ? undefined : timeoutOf(options.timeout)
     const ran: Ran = await shell.run(words, defined({ signal: runtime.signal, timeoutMs }))
-    // On a terminal what comes from inside must not move the cursor about; a file gets every byte.
+    // On a terminal, output from inside must not move the cursor; a file gets every byte.
     const shown = (text: string, isTty: boolean) => (isTty ? cleanLines(text, Number.POSITIVE_INFINITY) : text)
     runtime.out.write(shown(ran.stdout, runtime.out.isTty))
     runtime.err.write(shown(ran.stderr, runtime.err.isTty))

@@ -33,8 +33,8 @@ export interface MachineRequest {
 }
 
 /**
- * Plans and performs a wish for one machine with the same planner, guards, journal and engine as everything else. Only
- * the declaration is another one, for as long as the command runs.
+ * Plans and performs a wish for one machine with the usual planner, guards, journal and engine, only with another
+ * declaration during this command.
  */
 export async function perform(asked: AskedMachine, wish: MachineRequest): Promise<ExitCode> {
   const { runtime, directory, estate, options } = asked

@@ -42,7 +42,7 @@ export async function snapshots(asked: AskedMachine, what: SnapshotVerb, name: s
   })
 }
 
-/** Going back loses what was written since, and the machine is down for it. */
+/** Asks first: a revert loses newer data and stops the machine. */
 async function guard(asked: AskedMachine): Promise<void> {
   const { runtime, directory, estate, resource, options } = asked
   await using store = await ownState(runtime, directory, options)

@@ -15,7 +15,7 @@ export const flux = preset({
           name: logicalName,
           url: webUrl,
           branch: logicalName.default('main'),
-          /** A Secret of the add-on with username and password, or the key. */
+          /** Secret of the add-on with username and password, or the key. */
           secret: logicalName.optional(),
         }),
       )
