@@ -1,6 +1,8 @@
 import { configHash } from '../../../k3s/config.ts'
 import type { NodeFacts } from '../../../k3s/node-program.ts'
 import { segment } from '../../../kubernetes/client.ts'
+import { at, textOf } from '../../../kubernetes/objects.ts'
+import { defined } from '../../../lib/defined.ts'
 import type { NodeSpec } from '../../../model/cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/step.ts'
@@ -19,6 +21,7 @@ import {
   withFacts,
   withShell,
 } from '../node-lane.ts'
+import { readNode } from '../read-node.ts'
 import { bootstrapToken } from './bootstrap.ts'
 import { agentFiles, configFiles, type FileToPut, placeOf, serverFiles, wholeSet } from './node-files.ts'
 import { noteChange, noteConfig, onNode } from './node-marks.ts'
@@ -65,14 +68,27 @@ async function removeThroughEtcd(actor: StepContext): Promise<Outcome> {
   return { result: 'not-sent', message: 'no server that is up can be reached to remove the member' }
 }
 
+/**
+ * K3s takes member and password of a server with its Node. One that was registered anew since the look, or is Ready without
+ * croft's mark, stays.
+ */
 export async function deleteNode(actor: StepContext): Promise<Outcome> {
   const name = nodeName(actor)
-  return withApi(actor, async (client) =>
-    outcomeOfAsked(
-      await client.delete(`/api/v1/nodes/${segment(name)}`, `delete the Node ${name}`, {}, actor.signal),
-      'is-success',
-    ),
-  )
+  const path = `/api/v1/nodes/${segment(name)}`
+  return withApi(actor, async (client) => {
+    const asked = await client.get(path, actor.signal)
+    if (asked.is !== 'answer') return asked.is === 'error' && asked.status === 404 ? DONE : outcomeOfAsked(asked)
+    const kube = readNode(asked.value)?.kube
+    if (kube?.ready === 'yes' && kube.work === undefined)
+      return refused(
+        'Changed',
+        'waiting',
+        `the Node ${name} is Ready and carries no mark of croft: it came back since the look`,
+      )
+    const preconditions = defined({ uid: textOf(at(asked.value, 'metadata', 'uid')) })
+    const deleted = await client.delete(path, `delete the Node ${name}`, { preconditions }, actor.signal)
+    return outcomeOfAsked(deleted, 'is-success')
+  })
 }
 
 export async function deleteNodePassword(actor: StepContext): Promise<Outcome> {
