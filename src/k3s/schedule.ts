@@ -13,11 +13,19 @@ export function lastRunMs(schedule: string, nowMs: number): number | undefined {
     .find((run) => run <= nowMs)
 }
 
-/** The time between the next two runs: how old the newest result may be, where every run succeeds. */
-export function gapMs(schedule: string, nowMs: number): number {
+/** A run takes a while, and clocks of servers differ. */
+const SLACK_MS = 600_000
+
+/**
+ * How old the newest result may be: as old as the run before last, and at least twice the time between the next two. One run
+ * may be missed; weekends and hours without a run are no misses.
+ */
+export function mayBeOldMs(schedule: string, nowMs: number): number {
   const first = nextRunMs(schedule, nowMs)
   const second = first === undefined ? undefined : nextRunMs(schedule, first)
-  return first === undefined || second === undefined ? Number.POSITIVE_INFINITY : second - first
+  const gapMs = first === undefined || second === undefined ? Number.POSITIVE_INFINITY : second - first
+  const before = cron(schedule).previousRuns(2, new Date(nowMs))[1]?.getTime() ?? Number.NEGATIVE_INFINITY
+  return Math.max(2 * gapMs, nowMs - before + SLACK_MS)
 }
 
 /** Paused: it only counts, and starts no timer. Kept, because taking a line apart costs more than asking it. */

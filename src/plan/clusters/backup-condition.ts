@@ -1,4 +1,4 @@
-import { gapMs } from '../../k3s/schedule.ts'
+import { mayBeOldMs } from '../../k3s/schedule.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { Condition } from '../../model/record.ts'
@@ -22,7 +22,7 @@ export function backupCondition(
   const [newest] = judgeBackups(observed.snapshots)
   if (newest?.usable === 'no') return is('False', 'BackupUnusable', `${newest.name} is unusable: ${newest.reason}`)
   // One missed backup may be a restart at the wrong minute; two in a row are not.
-  const trouble = backupTrouble(spec, observed, 2 * gapMs(backup.schedule, nowMs), nowMs)
+  const trouble = backupTrouble(spec, observed, mayBeOldMs(backup.schedule, nowMs), nowMs)
   if (trouble !== undefined) return is('False', 'BackupMissing', trouble)
   if (drills.result?.proved === false) return is('False', 'DrillFailed', drills.result.message)
   if (newest === undefined) return is('Unknown', 'NoneYet', 'the first backup has not been taken yet')

@@ -48,3 +48,9 @@ test('the next opening is found across midnight, and never before now', () => {
   const inside = Date.parse('2026-11-15T01:00:30+01:00')
   assert.equal(nextOpening([night], inside), inside)
 })
+
+test('a weekly window in the hour that is left out in spring opens a week later', () => {
+  const early = { days: [0], fromMinute: 2 * 60, toMinute: 3 * 60, timeZone: 'Europe/Berlin' }
+  const opens = nextOpening([early], Date.parse('2027-03-22T12:00:00+01:00'))
+  assert.equal(new Date(opens ?? 0).toISOString(), '2027-04-04T00:00:00.000Z')
+})

@@ -1,16 +1,17 @@
 import type { MaintenanceWindow } from '../../model/cluster.ts'
 
 const MINUTE_MS = 60_000
-const WEEK_MINUTES = 7 * 24 * 60
+/** Two weeks and a day: where clocks are set forward, an opening at that hour is left out once. */
+const LONGEST_MINUTES = 15 * 24 * 60
 
 /** Reports whether work on nodes may start now. Without windows always. */
 export function windowOpen(windows: readonly MaintenanceWindow[], nowMs: number): boolean {
   return windows.length === 0 || windows.some((window) => isOpen(window, nowMs))
 }
 
-/** Returns when the next window opens, or undefined if none does. Searches eight days in steps of five minutes. */
+/** Returns when the next window opens, or undefined if none does. Searches two weeks in steps of five minutes. */
 export function nextOpening(windows: readonly MaintenanceWindow[], nowMs: number): number | undefined {
-  for (let minutes = 0; minutes <= WEEK_MINUTES + 24 * 60; minutes += 5) {
+  for (let minutes = 0; minutes <= LONGEST_MINUTES; minutes += 5) {
     const at = Math.floor(nowMs / MINUTE_MS + minutes) * MINUTE_MS
     if (windowOpen(windows, at)) return Math.max(at, nowMs)
   }
