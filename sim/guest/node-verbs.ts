@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { BACKUP_SECRET_FILE, BACKUP_UNIT_FILE, hashInSecret } from '../../src/k3s/backup-flags.ts'
+import { BACKUP_MOUNT, BACKUP_SECRET_FILE, BACKUP_UNIT_FILE, hashInSecret } from '../../src/k3s/backup-flags.ts'
 import { GATES_UNIT } from '../../src/k3s/gates.ts'
 import { OPTIONAL_FILES, REGISTRIES_FILE } from '../../src/k3s/node-files.ts'
 import type { InstallInput, NodeAnswer, PutFiles, RestoreInput, StartInput } from '../../src/k3s/node-program.ts'
@@ -14,7 +14,7 @@ import { rotateAuthorities } from '../k3s/rotate-ca.ts'
 import { rotateKeys } from '../k3s/rotate-keys.ts'
 import { rotateToken } from '../k3s/rotate-token.ts'
 import { restartService, serviceOf, startService, stopService } from '../k3s/service.ts'
-import { mountBackups, saveSnapshot, snapshotIn } from '../k3s/snapshots.ts'
+import { contentOf, mountBackups, saveSnapshot, snapshotsBelow } from '../k3s/snapshots.ts'
 import { applyManifestsSoon } from '../kubernetes/manifests.ts'
 import { between } from '../world/chance.ts'
 import type { Computer } from '../world/types.ts'
@@ -83,10 +83,16 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
     }),
   snapshot: (computer, [name = 'on-demand']) => saveSnapshot(computer, name),
   restore: (computer, _, input) => restore(computer, JSON.parse(input) as RestoreInput),
-  'token-of': (computer, [path = '']) => {
+  backups: (computer, [place = '']) => {
+    const files = backupsAt(computer, place)
+    if (files === undefined) return no(`${place} could not be mounted`)
+    return { ok: true, snapshots: snapshotsBelow(computer, place.startsWith('/') ? place : BACKUP_MOUNT, files) }
+  },
+  'token-of': (computer, [path = '', place]) => {
     mountBackups(computer)
-    if (computer.machine.files.read(path) === undefined) return no(`there is no snapshot ${path}`)
-    const content = snapshotIn(computer, path)
+    const files = place === undefined ? computer.machine.files : backupsAt(computer, place)
+    if (files?.read(path) === undefined) return no(`there is no snapshot ${path}`)
+    const content = contentOf(computer.world, files.text(path))
     return content === undefined
       ? no(`${path} does not say which token it was taken with`)
       : { ok: true, tokenHash: content.tokenHash }
@@ -112,6 +118,10 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
   'rotate-keys': (computer) => rotateKeys(computer),
   'renew-certificates': renewCertificates,
   'rotate-ca': (computer, _, input) => rotateAuthorities(computer, JSON.parse(input) as PutFiles),
+}
+
+function backupsAt({ machine, world }: Computer, place: string): Files | undefined {
+  return place.startsWith('/') ? machine.files : world.k3s.shares.get(place)
 }
 
 function leave({ machine: { files, enabled, job } }: Computer): NodeAnswer {

@@ -2,13 +2,15 @@ import { TOKEN_FILE } from '../../src/k3s/config.ts'
 import type { NodeAnswer, RestoreInput } from '../../src/k3s/node-program.ts'
 import { releaseOf } from '../../src/k3s/releases.ts'
 import { compareVersions } from '../../src/k3s/version.ts'
+import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import { beginJob } from '../guest/job.ts'
 import { remove } from '../kubernetes/store.ts'
 import { between, hexDigits } from '../world/chance.ts'
 import type { Computer, Member } from '../world/types.ts'
 import { sharedFiles, writeShared } from './bootstrap-files.ts'
+import { bucketOf } from './buckets.ts'
 import { flagText, readConfig } from './config-file.ts'
-import { DATA, DB, installedVersion, moveFolder, RESET_FLAG, writeMember } from './disk.ts'
+import { DATA, DB, installedVersion, moveFolder, RESET_FLAG, SNAPSHOTS, writeMember } from './disk.ts'
 import { createEtcd } from './etcd.ts'
 import { secretName } from './node-password.ts'
 import { serviceOf } from './service.ts'
@@ -31,11 +33,13 @@ export interface ResetOutcome {
 }
 
 /** The job: a cluster-reset from that snapshot, with config.yaml but without what would stand in its way. */
-export function restore(computer: Computer, { snapshot }: RestoreInput): NodeAnswer {
+export function restore(computer: Computer, { snapshot: given, s3 }: RestoreInput): NodeAnswer {
   const { files } = computer.machine
   if (serviceOf(computer).process !== undefined) return { ok: false, error: 'K3s still runs here' }
   mountBackups(computer)
-  if (files.read(snapshot) === undefined) return { ok: false, error: `there is no snapshot ${snapshot}` }
+  const snapshot = s3 === undefined ? given : `${SNAPSHOTS}/${given}`
+  if (s3 === undefined && files.read(snapshot) === undefined)
+    return { ok: false, error: `there is no snapshot ${snapshot}` }
   const flags = new Map(readConfig(files, 'server').flags)
   flags.delete('server')
   flags.delete('cluster-init')
@@ -44,11 +48,20 @@ export function restore(computer: Computer, { snapshot }: RestoreInput): NodeAns
   const token = (files.text(TOKEN_FILE) ?? '').trim()
   if (token !== '') flags.set('token', [token])
   files.remove(RESET_FLAG)
+  if (s3 !== undefined) fetchFromBucket(computer, given, snapshot, Buffer.from(s3, 'base64').toString('utf8'))
   const outcome = clusterReset(computer, flags, snapshot, true)
   return beginJob(computer, 'restore', outcome.tookMs, (done) => {
     const now = clusterReset(computer, flags, snapshot, false)
     done(now.done ? undefined : now.message)
   })
+}
+
+/** As K3s does before it resets: a snapshot that is not in the bucket is then not on the disk either. */
+function fetchFromBucket({ world, machine }: Computer, name: string, path: string, lines: string): void {
+  const settings = Object.entries(yamlLibrary().parse(lines) as Readonly<Record<string, unknown>>)
+  const bucket = bucketOf(world, new Map(settings.map(([flag, value]) => [flag, [String(value as unknown)]])))
+  const bytes = bucket?.files.read(`${bucket.folder}/${name}`)
+  if (bytes !== undefined) machine.files.write(path, bytes)
 }
 
 /** `look`: only how it would end; otherwise it is done. */

@@ -6,7 +6,8 @@ import { beginJob } from '../guest/job.ts'
 import { stamp } from '../kubernetes/object.ts'
 import { all, freeze, put, remove } from '../kubernetes/store.ts'
 import { between, hexDigits, uuid } from '../world/chance.ts'
-import type { Computer, EtcdCluster, K3sProcess } from '../world/types.ts'
+import type { Computer, EtcdCluster, K3sProcess, World } from '../world/types.ts'
+import { bucketOf } from './buckets.ts'
 import { flagText, readConfig } from './config-file.ts'
 import { keepsFile, SNAPSHOTS } from './disk.ts'
 import { isWritable } from './etcd.ts'
@@ -18,8 +19,11 @@ const MARK = 'etcd snapshot '
 
 /** Returns the content of a snapshot. The file holds an id and the content lies elsewhere, so copies of the file work too. */
 export function snapshotIn(computer: Computer, path: string): SnapshotContent | undefined {
-  const text = computer.machine.files.text(path)
-  return text?.startsWith(MARK) ? computer.world.k3s.snapshots.get(text.slice(MARK.length).trim()) : undefined
+  return contentOf(computer.world, computer.machine.files.text(path))
+}
+
+export function contentOf(world: World, text: string | undefined): SnapshotContent | undefined {
+  return text?.startsWith(MARK) ? world.k3s.snapshots.get(text.slice(MARK.length).trim()) : undefined
 }
 
 /** By its path, or by the name of one that lies in the usual place. */
@@ -31,9 +35,18 @@ export function findSnapshot(computer: Computer, given: string): { path: string;
 
 export function snapshotsOn(computer: Computer): NodeFacts['snapshots'] {
   const folder = flagText(readConfig(computer.machine.files, 'server').flags, 'etcd-snapshot-dir') || SNAPSHOTS
-  return computer.machine.files.list(folder).flatMap((name) => {
+  return snapshotsBelow(computer, folder)
+}
+
+/** Below a directory of a computer, or of a share that it can mount. */
+export function snapshotsBelow(
+  computer: Computer,
+  folder: string,
+  files = computer.machine.files,
+): NodeFacts['snapshots'] {
+  return files.list(folder).flatMap((name) => {
     const path = `${folder}/${name}`
-    const content = snapshotIn(computer, path)
+    const content = contentOf(computer.world, files.text(path))
     return content === undefined
       ? []
       : [{ name, path, atMs: content.atMs - (content.atMs % 1000), bytes: content.bytes }]
@@ -97,35 +110,40 @@ export function takeSnapshot(process: K3sProcess, name: string): string | undefi
   const file = `${name}-${process.nodeName}-${Math.ceil(nowMs / 1000)}`
   const folder = flagText(process.flags, 'etcd-snapshot-dir') || SNAPSHOTS
   computer.machine.files.write(`${folder}/${file}`, `${MARK}${content.id}`)
-  list(process, cluster, `${folder}/${file}`, content, {
-    // Of the token that this process was started with: one that was rotated on another server since is not known here.
-    'etcd.k3s.cattle.io/snapshot-token-hash': tokenHash(process.password),
-  })
+  // Of the token that this process was started with: one that was rotated on another server since is not known here.
+  const annotations = { 'etcd.k3s.cattle.io/snapshot-token-hash': tokenHash(process.password) }
+  list(process, cluster, `file://${folder}/${file}`, content, annotations)
+  const bucket = bucketOf(world, process.flags, cluster)
+  if (bucket !== undefined) {
+    bucket.files.write(`${bucket.folder}/${file}`, `${MARK}${content.id}`)
+    list(process, cluster, `${bucket.address}/${file}`, content, annotations)
+  }
   return undefined
 }
 
 function list(
   process: K3sProcess,
   cluster: EtcdCluster,
-  path: string,
+  location: string,
   { atMs, bytes }: SnapshotContent,
   annotations: Readonly<Record<string, string>>,
 ): void {
   const { world } = process.computer
-  const file = path.slice(path.lastIndexOf('/') + 1)
+  const file = location.slice(location.lastIndexOf('/') + 1)
+  const where = location.startsWith('s3://') ? 's3' : process.nodeName
   put(cluster.store, FILES, {
     apiVersion: 'k3s.cattle.io/v1',
     kind: 'ETCDSnapshotFile',
     metadata: {
-      name: `local-${file}-${hexDigits(world.random, 6)}`,
+      name: `${where === 's3' ? 's3' : 'local'}-${file}-${hexDigits(world.random, 6)}`,
       uid: uuid(world.random),
       creationTimestamp: stamp(world.clock.now()),
       generation: 1,
       annotations,
-      labels: { 'etcd.k3s.cattle.io/snapshot-storage-node': process.nodeName },
+      labels: { 'etcd.k3s.cattle.io/snapshot-storage-node': where },
       finalizers: ['wrangler.cattle.io/managed-etcd-snapshots-controller'],
     },
-    spec: { location: `file://${path}`, nodeName: process.nodeName, snapshotName: file },
+    spec: { location, nodeName: process.nodeName, snapshotName: file },
     status: { creationTime: stamp(Math.ceil(atMs / 1000) * 1000), readyToUse: true, size: `${bytes}` },
   })
 }
@@ -145,7 +163,7 @@ export function listOwnSnapshots(process: K3sProcess, cluster: EtcdCluster): voi
   }
   for (const { path } of found) {
     const content = snapshotIn(process.computer, path)
-    if (content !== undefined && !listed.has(`file://${path}`)) list(process, cluster, path, content, {})
+    if (content !== undefined && !listed.has(`file://${path}`)) list(process, cluster, `file://${path}`, content, {})
   }
 }
 

@@ -66,6 +66,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   cluster: [
     'croft cluster kubeconfig homelab > kubeconfig',
     'croft cluster backup homelab --now',
+    'croft cluster snapshots homelab',
     'croft cluster replace homelab k3s-2',
   ],
   power: ['croft power off homelab --plan', 'croft power off homelab --why holidays', 'croft power on homelab'],

@@ -290,7 +290,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(state())
   verb(
     'cluster <what> [cluster] [words...]',
-    'kubeconfig, upgrade, backup, restore, replace, rotate, remove-member, forget, recover or escrow: operations on one cluster',
+    'kubeconfig, upgrade, backup, snapshots, restore, replace, rotate, remove-member, forget, recover or escrow: operations on one cluster',
     () => import('./verbs/cluster.ts'),
   )
     .option('--merge', 'kubeconfig: write it into the kubeconfig instead of printing it')
@@ -302,7 +302,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--abort', 'upgrade: stop it, and uncordon every node that was cordoned for it')
     .option('--now', 'backup: take one now')
     .option('--drill <host>', 'backup: restore the newest on this throw-away machine, and say what that proved')
-    .option('--server <name>', 'restore: the server that has the snapshot')
+    .option('--server <name>', 'restore: the server that starts over from the snapshot')
     .option('--present-token', 'restore: the snapshot was taken with the token of today')
     .option('--confirm <cluster>', 'restore: overwrite this cluster although it runs; its name confirms it')
     .option('--no-snapshot', 'restore: take no snapshot of the present state first')

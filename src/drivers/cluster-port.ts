@@ -1,12 +1,19 @@
 import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { PermittedPlace } from '../lib/outgoing.ts'
+import type { S3Bucket } from '../lib/s3-request.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { ClusterSecrets } from '../model/cluster.ts'
 import type { ClusterDeclaration } from '../model/estate.ts'
 import type { ProbeFunction } from '../model/health-check.ts'
-import type { ClusterRequests, ObservedCluster, ObservedMachine, Remediation } from '../model/observed-cluster.ts'
+import type {
+  ClusterRequests,
+  ClusterSnapshot,
+  ObservedCluster,
+  ObservedMachine,
+  Remediation,
+} from '../model/observed-cluster.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Lane, Outcome, Step } from '../model/step.ts'
 import type { Check } from './port.ts'
@@ -39,8 +46,33 @@ export interface ClusterDeps {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** Downloads a small text from an official address or a mirror. Absent: only declared checksums count. */
   fetchText?(place: PermittedPlace, signal: AbortSignal): Promise<string>
+  /**
+   * Objects of a bucket below a folder, with their metadata; the place is the bucket's endpoint. Rejects with what the server
+   * said. Absent: this croft asks no bucket.
+   */
+  listBucket?(
+    place: PermittedPlace,
+    bucket: S3Bucket,
+    folder: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly BucketObject[]>
   /** Runs a health check that the cluster's own connections do not reach. Rejects if there is no answer. */
   ask?: ProbeFunction
+}
+
+/** An object of a bucket. `metadata` has what was written to it, by name in small letters. */
+export interface BucketObject {
+  readonly name: string
+  readonly bytes: number
+  readonly atMs: number
+  readonly metadata: ReadonlyMap<string, string>
+}
+
+/** Backups as the places say that hold them, without the cluster's API. */
+export interface StoredBackups {
+  readonly snapshots: readonly ClusterSnapshot[]
+  /** Places that could not be listed, each with why. */
+  readonly unread: readonly string[]
 }
 
 export interface KubernetesTarget {
@@ -107,6 +139,15 @@ export interface ClusterOperator {
   credentials(lifeMs: number): Promise<AdminCredentials | undefined>
   /** Reads CA and token from a running server after the loss of the record. Returns why it failed. */
   recover(server: string, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<string | undefined>
+  /** Lists the disks of the servers, and the share, directory or bucket that Git declares. */
+  backups(surroundings: ClusterSurroundings, signal: AbortSignal): Promise<StoredBackups>
+  /** The hash of the token that opens a snapshot, as its file on that server has it. Undefined: it does not say. */
+  tokenOf(
+    server: string,
+    path: string,
+    surroundings: ClusterSurroundings,
+    signal: AbortSignal,
+  ): Promise<string | undefined>
   /**
    * Removes croft from its nodes without changing K3s: from all Nodes, and from the disks of the named nodes. Returns
    * what is left by node, and why.

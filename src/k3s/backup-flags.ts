@@ -28,7 +28,7 @@ export function backupFlags(policy: BackupPolicy | undefined): Flags {
 /** Hash of the Secret's declaration. The node reports it instead of the content, which holds credentials. */
 const DECLARED = 'croft.dev/declared'
 
-type S3Target = Extract<BackupPolicy['to'], { readonly s3: unknown }>['s3']
+export type S3Target = Extract<BackupPolicy['to'], { readonly s3: unknown }>['s3']
 
 /** Returns the hash of the declaration, with the reference to the credentials but not their values. */
 export function s3Hash({ endpoint, bucket, folder, region, credentials }: S3Target): string {
@@ -64,22 +64,12 @@ export function backupFiles(policy: BackupPolicy | undefined, credentials: strin
     ]
   }
   if (!('s3' in to)) return []
-  const { endpoint, bucket, folder, region } = to.s3
-  const at = credentials?.indexOf(':') ?? -1
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',
     type: 'etcd.k3s.cattle.io/s3-config-secret',
     metadata: { name: S3_SECRET, namespace: 'kube-system', annotations: { [DECLARED]: s3Hash(to.s3) } },
-    stringData: {
-      'etcd-s3-endpoint': endpoint.replace(/^https?:\/\//, ''),
-      ...(endpoint.startsWith('http://') ? { 'etcd-s3-insecure': 'true' } : {}),
-      'etcd-s3-bucket': bucket,
-      ...defined({ 'etcd-s3-folder': folder, 'etcd-s3-region': region }),
-      ...(credentials === undefined || at < 0
-        ? {}
-        : { 'etcd-s3-access-key': credentials.slice(0, at), 'etcd-s3-secret-key': credentials.slice(at + 1) }),
-    },
+    stringData: s3Settings(to.s3, credentials),
   }
   return [
     {
@@ -88,4 +78,35 @@ export function backupFiles(policy: BackupPolicy | undefined, credentials: strin
       text: `${JSON.stringify(secret)}\n`,
     },
   ]
+}
+
+function s3Settings(
+  { endpoint, bucket, folder, region }: S3Target,
+  credentials: string | undefined,
+): Readonly<Record<string, string>> {
+  const at = credentials?.indexOf(':') ?? -1
+  return {
+    'etcd-s3-endpoint': endpoint.replace(/^https?:\/\//, ''),
+    ...(endpoint.startsWith('http://') ? { 'etcd-s3-insecure': 'true' } : {}),
+    'etcd-s3-bucket': bucket,
+    ...defined({ 'etcd-s3-folder': folder, 'etcd-s3-region': region }),
+    ...(credentials === undefined || at < 0
+      ? {}
+      : { 'etcd-s3-access-key': credentials.slice(0, at), 'etcd-s3-secret-key': credentials.slice(at + 1) }),
+  }
+}
+
+/**
+ * The same as lines of config.yaml, for a restore: it happens before there is a cluster that could hold the Secret. JSON
+ * strings are YAML.
+ */
+export function s3Lines(target: S3Target, credentials: string | undefined): string {
+  const { 'etcd-s3-insecure': insecure, ...texts } = s3Settings(target, credentials)
+  const lines = Object.entries(texts).map(([flag, text]) => `"${flag}": ${JSON.stringify(text)}\n`)
+  return ['"etcd-s3": true\n', ...(insecure === undefined ? [] : ['"etcd-s3-insecure": true\n']), ...lines].join('')
+}
+
+/** Where K3s puts a snapshot in a bucket, as it tells it itself: `s3://bucket/folder/name`. */
+export function s3Location({ bucket, folder }: S3Target, name: string): string {
+  return `s3://${[bucket, ...(folder === undefined ? [] : [folder.replace(/\/+$/, '')]), name].join('/')}`
 }

@@ -43,7 +43,8 @@ main() {
     snapshot) snapshot_begin "${1:-}" ;;
     restore) read_input; restore_begin ;;
     forget-db) forget_db ;;
-    token-of) token_of "${1:-}" ;;
+    token-of) token_of "${1:-}" "${2:-}" ;;
+    backups) backups "${1:-}" ;;
     measure) measure "${1:-}" ;;
     piece) piece "${1:-}" "${2:-}" "${3:-}" ;;
     taken) taken "${1:-}" ;;
@@ -766,7 +767,46 @@ mount_share() {
   systemctl daemon-reload && timeout 30 systemctl start croft-backup.mount >/dev/null 2>&1
 }
 
+# Where backups are listed and read: below a directory, or on a share that no unit has mounted here yet. The share is
+# mounted read-only for this one question.
+open_backups() {
+  case $1 in
+    '' | *[!A-Za-z0-9_@.:/+-]* | *..*) fail "the place $1 may not be used" ;;
+    /*) folder=$root$1 ;;
+    [A-Za-z0-9]*:/*)
+      mount_share
+      folder=$root/croft/backup
+      [ -f "$units/croft-backup.mount" ] && return 0
+      folder=$run/share
+      mkdir -p "$folder"
+      said=$(timeout 30 mount -t nfs -o ro,soft,timeo=100 "$1" "$folder" 2>&1) ||
+        fail "$1 could not be mounted: $(printf '%s' "$said" | tail -n 1)"
+      trap close_backups EXIT ;;
+    *) fail "the place $1 may not be used" ;;
+  esac
+}
+close_backups() { umount "$run/share" >/dev/null 2>&1 || umount -l "$run/share" >/dev/null 2>&1; }
+
+backups() {
+  open_backups "$1"
+  case $1 in /*) where=$1 ;; *) where=/croft/backup ;; esac
+  printf '{"ok":true,"snapshots":['
+  list_snapshots "$folder" "$where"
+  printf ']}\n'
+}
+
 restore_begin() {
+  rm -f "$run/restore-s3.yaml"
+  settings=$(field "$input" s3 '[A-Za-z0-9+/]*=*')
+  if [ -n "$settings" ]; then
+    name=$(field "$input" snapshot '[A-Za-z0-9][A-Za-z0-9._-]*')
+    [ -n "$name" ] || fail 'the name of the snapshot may not be used'
+    stands_still
+    mkdir -p "$run"
+    printf %s "$settings" | base64 -d | grep '^"etcd-s3[a-z-]*": ' >"$run/restore-s3.yaml" || fail 'what is said of S3 cannot be read'
+    job_begin restore "$name"
+    return
+  fi
   path=$(field "$input" snapshot '/[A-Za-z0-9_@.:/+-]*')
   case $path in '' | *..*) fail 'the path of the snapshot may not be used' ;; esac
   mount_share
@@ -777,17 +817,19 @@ restore_begin() {
 
 # The exit code proves nothing, its words do. With the address of another server it would refuse to begin. A disk that
 # never held this cluster has no token, and K3s looks at the token itself, not at the file that its configuration names:
-# it gets it by its environment, which root alone can read, and not as an argument. Whatever is said of S3 would make it
-# look for the snapshot there, with a Secret that it cannot read yet.
+# it gets it by its environment, which root alone can read, and not as an argument. The configuration's own words on S3 name
+# a Secret that it cannot read yet: they are left out, and for a snapshot that lies there croft's stand in their place, in
+# a file of root.
 job_restore() {
   grep -v '^"\{0,1\}\(server\|cluster-init\|etcd-s3[a-z0-9-]*\)"\{0,1\}:' "$etc/config.yaml" >"$run/restore.yaml"
+  [ ! -f "$run/restore-s3.yaml" ] || cat "$run/restore-s3.yaml" >>"$run/restore.yaml"
   rm -f "$data/server/db/reset-flag" "$own/member"
   K3S_TOKEN=$(cat "$etc/token" 2>/dev/null)
   if [ -n "$K3S_TOKEN" ]; then export K3S_TOKEN; else unset K3S_TOKEN; fi
   timeout 1800 "$bin/k3s" server --config "$run/restore.yaml" --cluster-reset \
     --cluster-reset-restore-path="$(cat "$run/order")" >"$run/restore.log" 2>&1
   unset K3S_TOKEN
-  rm -f "$run/restore.yaml"
+  rm -f "$run/restore.yaml" "$run/restore-s3.yaml"
   grep -q 'Managed etcd cluster membership has been reset' "$run/restore.log" && return 0
   grep 'level=fatal\|level=error' "$run/restore.log" | tail -n 1
   return 1
@@ -801,6 +843,7 @@ token_of() {
   read_path "$1"
   mount_share
   file=$root$1
+  case $2 in *:/*) open_backups "$2"; file=$folder/${1##*/} ;; esac
   [ -f "$file" ] || fail "there is no snapshot $1"
   unpacked=
   case $file in *.zip)
@@ -1192,7 +1235,7 @@ snapshot_dir() {
 # same. K3s may prune one at this moment, so each is told by one call.
 snapshot_files() {
   # shellcheck disable=SC2016
-  timeout -s KILL 5 sh -c 'cd "$1" 2>/dev/null && exec stat -L -c "%F/%Y/%s/%n" -- *' sh "$root$(snapshot_dir)" 2>/dev/null |
+  timeout -s KILL 5 sh -c 'cd "$1" 2>/dev/null && exec stat -L -c "%F/%Y/%s/%n" -- *' sh "${1:-$root$(snapshot_dir)}" 2>/dev/null |
     sed -n 's,^regular [a-z ]*file/\([0-9]*/[0-9]*/[A-Za-z0-9._-]*\)$,\1,p; s,^regular file/\([0-9]*/[0-9]*/[A-Za-z0-9._-]*\)$,\1,p'
 }
 
@@ -1215,11 +1258,16 @@ files_facts() {
 snapshot_facts() {
   where=$(snapshot_dir)
   printf ',"snapshots":['
-  snapshot_files | while IFS=/ read -r modified bytes name; do
-    printf '%s{"name":"%s","path":"%s/%s","atMs":%s000,"bytes":%s}' "${comma:-}" "$name" "$where" "$name" "$modified" "$bytes"
+  list_snapshots "$root$where" "$where"
+  printf ']'
+}
+
+# Arguments: the directory here, and how its path is told.
+list_snapshots() {
+  snapshot_files "$1" | while IFS=/ read -r modified bytes name; do
+    printf '%s{"name":"%s","path":"%s/%s","atMs":%s000,"bytes":%s}' "${comma:-}" "$name" "$2" "$name" "$modified" "$bytes"
     comma=,
   done
-  printf ']'
 }
 
 job_facts() {

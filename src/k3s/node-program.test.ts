@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { crc32, deflateRawSync } from 'node:zlib'
+import { parse } from 'yaml'
 import { adminCredentials, makeClusterSecrets } from '../drivers/k3s/make-secrets.ts'
 import { readFacts } from '../drivers/k3s/read-node.ts'
-import { backupFiles, s3Hash } from './backup-flags.ts'
+import { backupFiles, s3Hash, s3Lines } from './backup-flags.ts'
 import { OPTIONAL_FILES } from './node-files.ts'
 import { FULL_KB, OWN_SNAPSHOTS } from './node-program.ts'
 import { type NodeRoot, nodeRoot, processStat, UP_TICKS } from './testing/node-root.ts'
@@ -813,6 +814,77 @@ describe('wipe, restore, forget-db', () => {
     root.write('/srv/a', 'x')
     await root.ask(['restore'], JSON.stringify({ snapshot: '/srv/a' }))
     assert.equal(root.read('/config-seen'), '"node-name": "s1"\n')
+  })
+
+  test('[R20-5] K3s gets a snapshot from S3 itself: its keys are in a file of root for so long, and never an argument', async () => {
+    root.write(
+      '/usr/local/bin/k3s',
+      '#!/bin/sh\necho "$*" >>"$CROFT_ROOT/calls"\ncat "$3" >"$CROFT_ROOT/config-seen"\nstat -c %a "$3" >"$CROFT_ROOT/mode-seen"\necho "level=error msg=\\"Managed etcd cluster membership has been reset, restart without\\""\n',
+      0o755,
+    )
+    root.write('/etc/rancher/k3s/config.yaml', '"etcd-s3": true\n"etcd-s3-config-secret": "x"\n"node-name": "s1"\n')
+    const target = { endpoint: 'http://minio.lan:9000', bucket: 'b', folder: 'a/b', credentials: { env: 'X' } }
+    const order = (text: string, snapshot = 'etcd-snapshot-s1-1') =>
+      JSON.stringify({ snapshot, s3: Buffer.from(text).toString('base64') })
+    const lines = s3Lines(target, 'AKIA:se"cr\\et/k+y=')
+    assert.deepEqual(await root.ask(['restore'], order(`${lines}"cluster-init": true\nserver: x\n`)), { ok: true })
+    assert.match(root.calls(), /--cluster-reset-restore-path=etcd-snapshot-s1-1$/m)
+    assert.doesNotMatch(root.calls(), /AKIA/)
+    assert.equal(root.read('/mode-seen'), '600\n')
+    assert.deepEqual(parse(root.read('/config-seen')), {
+      'node-name': 's1',
+      'etcd-s3': true,
+      'etcd-s3-insecure': true,
+      'etcd-s3-endpoint': 'minio.lan:9000',
+      'etcd-s3-bucket': 'b',
+      'etcd-s3-folder': 'a/b',
+      'etcd-s3-access-key': 'AKIA',
+      'etcd-s3-secret-key': 'se"cr\\et/k+y=',
+    })
+    assert.ok(
+      !root.has('/run/croft/restore.yaml') && !root.has('/run/croft/restore-s3.yaml') && !root.has('/run/croft/order'),
+    )
+    for (const name of ['../x', '/srv/a', '$(id)', '-x'])
+      assert.equal((await root.ask(['restore'], order(lines, name))).ok, false, name)
+    root.write('/srv/a', 'x')
+    await root.ask(['restore'], JSON.stringify({ snapshot: '/srv/a' }))
+    assert.equal(root.read('/config-seen'), '"node-name": "s1"\n', 'a later restore of a file says nothing of S3')
+  })
+
+  test('[R20-5] backups are listed in a directory, and on a share that is mounted read-only for the question alone', async () => {
+    root.write('/srv/etcd/etcd-snapshot-s1-1', 'xyz')
+    const told = await root.ask(['backups', '/srv/etcd'])
+    const files = told.snapshots as { name: string; path: string; bytes: number }[]
+    assert.deepEqual(
+      files.map(({ name, path: at, bytes }) => [name, at, bytes]),
+      [['etcd-snapshot-s1-1', '/srv/etcd/etcd-snapshot-s1-1', 3]],
+    )
+    assert.deepEqual((await root.ask(['backups', '/no/such'])).snapshots, [])
+    const bytes = Buffer.concat([Buffer.alloc(64), etcdPut(2, 'a'.repeat(12)), Buffer.alloc(9)])
+    writeFileSync(path.join(root.directory, 'on-nas'), bytes)
+    root.write('/test-bin/umount', '#!/bin/sh\necho "umount $*" >>"$CROFT_ROOT/calls"\nrm -f "$1"/*\n', 0o755)
+    root.write(
+      '/test-bin/mount',
+      '#!/bin/sh\necho "mount $*" >>"$CROFT_ROOT/calls"\ncase $5 in nas:/backup) cp "$CROFT_ROOT/on-nas" "$6/kept" ;; *) echo "access denied by server"; exit 32 ;; esac\n',
+      0o755,
+    )
+    const share = await root.ask(['backups', 'nas:/backup'])
+    assert.deepEqual(
+      (share.snapshots as typeof files).map(({ path: at }) => at),
+      ['/croft/backup/kept'],
+    )
+    assert.deepEqual(await root.ask(['token-of', '/croft/backup/kept', 'nas:/backup']), {
+      ok: true,
+      tokenHash: 'a'.repeat(12),
+    })
+    assert.equal(root.calls().match(/^mount -t nfs -o ro,soft,timeo=100 nas:\/backup /gm)?.length, 2)
+    assert.equal(root.calls().match(/^umount /gm)?.length, 2)
+    assert.match(
+      String((await root.ask(['backups', 'nas:/other'])).error),
+      /nas:\/other could not be mounted: access denied/,
+    )
+    for (const bad of ['', 'relative', '-o:/x', '/a/../b', '$(id):/x', 'nas:x y'])
+      assert.equal((await root.ask(['backups', bad])).ok, false, bad)
   })
 
   test('[R20-10] a job after a job has a unit of its own: one that stays loaded keeps nothing from starting', async () => {

@@ -30,15 +30,20 @@ export type NodeVerb =
   | 'wipe'
   /** Argument: name. Begins the job `snapshot`, which deletes the oldest of croft's own first. */
   | 'snapshot'
-  /** Input: RestoreInput. Begins the job `restore`: cluster-reset from that snapshot. */
+  /** Input: RestoreInput. Begins the job `restore`: cluster-reset from that snapshot, which K3s itself gets from S3. */
   | 'restore'
   /**
    * Needed on all other servers before they join a restored cluster: removes server/db but its snapshots, and what K3s
    * compares with its datastore, server/tls and server/cred.
    */
   | 'forget-db'
-  /** Argument: path of a snapshot. Answers the `tokenHash` of the token that opens it, as it stands in the file itself. */
+  /**
+   * Arguments: path of a snapshot, and the share that it lies on where that may not be mounted here. Answers the `tokenHash`
+   * of the token that opens it, as it stands in the file itself.
+   */
   | 'token-of'
+  /** Argument: a directory, or `server:/path` of a share. Answers the `snapshots` there, also where K3s never ran. */
+  | 'backups'
   /** Argument: id. Removes that member from etcd, asked of the etcd on this server; for one that has no Node to annotate. */
   | 'remove-member'
   /** Argument: path. Answers `bytes` and `sha256` of a file. */
@@ -102,7 +107,10 @@ export interface StartInput {
 }
 
 export interface RestoreInput {
+  /** Its path; with `s3` its name below the folder. */
   readonly snapshot: string
+  /** Lines of K3s's configuration about S3, as base64: `s3Lines`. */
+  readonly s3?: string
 }
 
 export interface NodeFacts {

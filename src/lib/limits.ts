@@ -344,6 +344,10 @@ export const LIMITS = {
   /** An undeclared, unreachable server counts as dead after this long, unless evictAfter differs. */
   evictUndeclaredMs: 86_400_000,
   snapshotListMs: 60_000,
+  /** A list of a bucket: bytes and number of its pages (of 1,000 objects), and requests at once. */
+  s3PageBytes: 2 * 1024 * 1024,
+  s3Pages: 5,
+  s3Requests: 8,
   /** Certificates of K3s that end sooner are reported. K3s renews them at a start in their last 90 or 120 days. */
   certificatesEndMs: 30 * 24 * 3_600_000,
   bootstrapTokenMs: 15 * 60_000,

@@ -59,6 +59,7 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
       },
       resolveSecret: driverDeps.resolveSecret,
       fetchText,
+      listBucket: async (...asked) => (await import('./s3-bucket.ts')).listBucket(...asked),
     },
     ...(driverDeps.openShell === undefined ? {} : { openShell: driverDeps.openShell }),
   }

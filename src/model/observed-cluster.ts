@@ -263,6 +263,8 @@ export interface ClusterSnapshot {
   readonly location?: string
   /** The server that took it, if the file is on its disk. */
   readonly node?: string
+  /** The release that ran there when it was taken. */
+  readonly release?: string
 }
 
 /** A requested snapshot that no list shows yet. */

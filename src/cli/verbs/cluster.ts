@@ -15,6 +15,7 @@ import { type ClusterCommand, findCluster } from './cluster/find.ts'
 import { kubeconfig } from './cluster/kubeconfig.ts'
 import { operate } from './cluster/operate.ts'
 import { restore } from './cluster/restore.ts'
+import { snapshots } from './cluster/snapshots.ts'
 import { noteOperation } from './machine/find.ts'
 
 /** Orders a node to leave its cluster and rejoin fresh; the coordinator does it when everything else is well. */
@@ -177,6 +178,7 @@ const VERBS: Readonly<Record<string, readonly [ClusterCommand, number]>> = {
   kubeconfig: [kubeconfig, 1],
   upgrade: [upgrade, 0],
   backup: [backup, 0],
+  snapshots: [snapshots, 0],
   restore: [restore, 1],
   replace: [replace, 1],
   rotate: [rotate, 1],

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { CLIENT_KUBELET } from '../../../sim/k3s/disk.ts'
-import { snapshotFiles } from '../../cli/verbs/cluster/snapshots.ts'
 import { withKnownToken } from '../../engine/clusters/backups.ts'
 import { type OperationResult, runOperation } from '../../engine/clusters/operation.ts'
 import { NODE_PROGRAM } from '../../k3s/node-program.ts'
@@ -119,10 +118,7 @@ describe('restore', () => {
     const taken = await snapshotOn(lab)
     const bytes = lab.box('s1').machine.files.read(taken.path)
     assert.ok(bytes)
-    for (const name of ['s1', 's2', 's3']) {
-      await lab.perform({ verb: 'wipe-k3s', node: name })
-      await lab.clock.advanceTo(lab.clock.now() + 60_000)
-    }
+    for (const name of ['s1', 's2', 's3']) await lab.wipe(name)
     lab.box('s1').machine.files.write('/srv/kept', bytes)
     lab.restart()
     const { observed } = await lab.look()
@@ -153,8 +149,11 @@ describe('restore', () => {
     const lab = await settled('s1')
     const taken = await snapshotOn(lab)
     lab.box('s1').machine.files.remove(NODE_PROGRAM)
-    const found = await lab.clock.runUntil(snapshotFiles(lab.surroundings(), new AbortController().signal))
-    assert.deepEqual(found, [{ name: taken.name, path: taken.path, server: 's1' }])
+    const found = await lab.clock.runUntil(lab.operator.backups(lab.surroundings(), new AbortController().signal))
+    assert.deepEqual(
+      found.snapshots.map(({ name, location, node }) => ({ name, location, node })),
+      [{ name: taken.name, location: `file://${taken.path}`, node: 's1' }],
+    )
     assert.equal(lab.box('s1').machine.files.read(NODE_PROGRAM), undefined, 'a look wrote something')
   })
 

@@ -1,3 +1,4 @@
+import { s3Lines, s3Location } from '../../k3s/backup-flags.ts'
 import { CONFIG_FILE, configYaml } from '../../k3s/config.ts'
 import { drillConfig } from '../../k3s/drill-config.ts'
 import { tokenHash } from '../../k3s/token.ts'
@@ -35,9 +36,10 @@ import {
 import { observeCluster } from './observe.ts'
 import { readNode } from './read-node.ts'
 import { bootstrapToken } from './steps/bootstrap.ts'
-import { agentFiles, caFiles, fileOf, placeOf, serverFiles, tokenFiles } from './steps/node-files.ts'
+import { agentFiles, caFiles, fileOf, placeOf, s3Credentials, serverFiles, tokenFiles } from './steps/node-files.ts'
 import { takenInto } from './steps/present-token.ts'
 import { installed, restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
+import { storedBackups, tokenInFile } from './stored-backups.ts'
 
 interface Operating extends StepContext {
   readonly operation: Step<'operation'>
@@ -56,7 +58,7 @@ const STEPS: Readonly<Record<OperationVerb, PerformOperation>> = {
   'start-k3s': (operating) => runVerb(operating, 'start', { role: 'server' }),
   'write-files': writeFiles,
   'take-password': takePassword,
-  'restore-snapshot': (operating) => runVerb(operating, 'restore', { snapshot: operating.operation.target ?? '' }),
+  'restore-snapshot': restoreSnapshot,
   'forget-db': (operating) => runVerb(operating, 'forget-db'),
   'delete-node': deleteVanished,
   snapshot,
@@ -117,6 +119,10 @@ export function createOperator(
       const secrets = await deps.vault.read(declaration.name)
       return secrets === undefined ? undefined : adminCredentials(secrets, deps.clock.now(), lifeMs)
     },
+    async backups(surroundings, signal) {
+      return storedBackups(declaration, deps, surroundings, await deps.vault.read(declaration.name), signal)
+    },
+    tokenOf: (server, path, { nodes }, signal) => tokenInFile(declaration, nodes.get(server)?.shell, path, signal),
     leave: (surroundings, disks, signal) => leaveNodes(declaration, deps, surroundings, disks, signal),
     async recover(server, surroundings, signal) {
       const shell = surroundings.nodes.get(server)?.shell
@@ -164,6 +170,19 @@ async function runVerb(operating: Operating, verb: Parameters<typeof command>[1]
     const answer = await command(shell, verb, operating.signal, input === undefined ? {} : { input })
     return answer.is === 'answer' ? DONE : outcomeOf(answer, operating.operation.summary)
   })
+}
+
+/** K3s gets what lies in a bucket itself, with keys that go along as input: there is no cluster yet that could hold them. */
+async function restoreSnapshot(operating: Operating): Promise<Outcome> {
+  const { operation, declaration } = operating
+  const target = operation.target ?? ''
+  if (!target.startsWith('s3://')) return runVerb(operating, 'restore', { snapshot: target })
+  const to = declaration.spec.backup?.to
+  const name = target.slice(target.lastIndexOf('/') + 1)
+  if (to === undefined || !('s3' in to) || s3Location(to.s3, name) !== target)
+    return refused('NotDeclared', 'stalled', `spec.backup of ${declaration.name} does not name the bucket of ${target}`)
+  const lines = s3Lines(to.s3, await s3Credentials(operating))
+  return runVerb(operating, 'restore', { snapshot: name, s3: Buffer.from(lines).toString('base64') })
 }
 
 async function writeFiles(operating: Operating): Promise<Outcome> {

@@ -1,4 +1,5 @@
 import type { ClusterPlan, ClusterSnapshot } from '../../model/observed-cluster.ts'
+import { releaseWhenTaken } from '../../plan/clusters/backup-list.ts'
 import type { Store } from '../../store/port.ts'
 
 function backupsName(cluster: string): string {
@@ -20,9 +21,20 @@ export async function noteBackups(store: Store, epoch: number, { declaration, ob
   if (snapshots === 'unknown' || snapshots.length === 0) return
   const text = await store.getValue(backupsName(declaration.name))
   const before = text === undefined ? [] : (JSON.parse(text) as readonly ClusterSnapshot[])
-  const next = JSON.stringify(snapshots.map((one) => withKnownToken(one, before)))
+  const next = JSON.stringify(snapshots.map((one) => withRelease(withKnownToken(one, before), before, observed)))
   if (text === next) return
   await store.putValue(epoch, backupsName(declaration.name), next)
+}
+
+/** Noted while the K3s that took it still runs: later nothing tells. */
+function withRelease(
+  one: ClusterSnapshot,
+  before: readonly ClusterSnapshot[],
+  observed: ClusterPlan['observed'],
+): ClusterSnapshot {
+  const known = before.find(({ name, atMs }) => name === one.name && atMs === one.atMs)?.release
+  const release = known ?? releaseWhenTaken(one, observed)
+  return release === undefined ? one : { ...one, release }
 }
 
 /** A restored K3s lists its snapshots without their token's hash: the known hash of the same snapshot still applies. */

@@ -14,7 +14,7 @@ type HarmlessVerb = Exclude<OperationVerb, LosingVerb>
 
 export interface RestoreRequest {
   readonly snapshot: string
-  /** Its file, on the server that has it. */
+  /** Its file as the server that starts over reads it, or `s3://bucket/folder/name`. */
   readonly path: string
   readonly server: string
   /** First 12 digits of the hash of its password, if known. */
@@ -89,7 +89,7 @@ export function planRestore(
         first,
         'restore-snapshot',
         losingData(seenOf(observed, first.name), 'ordered'),
-        `start ${first.name} over from ${request.snapshot}`,
+        `start ${first.name} over from ${request.snapshot}${request.path.startsWith('s3://') ? ', which K3s gets from S3' : ''}`,
         'K3s saying that the membership has been reset',
         'job-done',
       ),

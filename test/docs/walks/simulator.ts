@@ -41,7 +41,8 @@ export const SIMULATOR: Walk = {
       exit: [3, 0],
       says: /held: Cluster\/homelab: etcd has lost its majority[\s\S]*Apply complete!/,
     },
-    'croft cluster restore homelab "$SNAPSHOT" --server k3s-1 --present-token --dir infra/': {
+    'croft cluster snapshots homelab --dir infra/': { says: /^etcd-snapshot-.* yes: its token is kept/m },
+    'croft cluster restore homelab "$SNAPSHOT" --dir infra/': {
       before: 'export SNAPSHOT',
       answer: 'yes',
       says: /Done: restore of homelab/,

@@ -457,6 +457,28 @@ test('[A39] a backup whose token is not kept is shown as unusable', async () => 
   assert.ok(!existsSync(path.join(home, '.kube')))
 })
 
+test('[R20-5] snapshots lists every place with age, size, release, token and drill; the last line is the next command', async () => {
+  const store = createMemoryStore()
+  const nowMs = Date.now()
+  const name = 'etcd-snapshot-s1-1'
+  const hash = tokenHash(SECRETS.password.reveal())
+  const seen = { name, atMs: nowMs - 26 * 3_600_000, tokenKept: 'yes', tokenHash: hash, release: 'v1.36.3+k3s1' }
+  await store.putValue(0, 'cluster-backups/homelab', JSON.stringify([seen]))
+  const result = { atMs: nowMs - 3_600_000, snapshot: name, proved: true, message: '' }
+  await store.putValue(0, 'cluster-drills/homelab', JSON.stringify({ result }))
+  const file = { name, path: `/var/lib/rancher/k3s/server/db/snapshots/${name}`, atMs: seen.atMs, bytes: 2 * 2 ** 20 }
+  const runtime = runtimeOf({ store, snapshots: [file], observed: observedCluster('s1', {}, { snapshots: 'unknown' }) })
+  assert.equal(await run(runtime, ['snapshots', 'homelab'], OPTIONS), 0)
+  assert.match(
+    runtime.written.out,
+    /^etcd-snapshot-s1-1 +s1 +26h +2\.0Mi +v1\.36\.3\+k3s1 +restored 60m ago +yes: its token is kept$/m,
+  )
+  assert.match(runtime.written.out, /^croft cluster restore homelab etcd-snapshot-s1-1 --plan .*\n$/m)
+  const empty = runtimeOf({ store: createMemoryStore() })
+  assert.equal(await run(empty, ['snapshots', 'homelab'], OPTIONS), 0)
+  assert.match(empty.written.out, /no snapshot .* croft cluster backup homelab --now/)
+})
+
 test('a drill goes to a declared Host that is no node, over its own SSH', async () => {
   const observed = observedCluster(
     's1 s2 s3',

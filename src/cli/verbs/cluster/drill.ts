@@ -5,7 +5,6 @@ import type { OpenedCluster } from '../../clusters/opened.ts'
 import type { Runtime } from '../../runtime.ts'
 import { CliError, type Options } from '../../verb.ts'
 import { hostNamed, targetOf } from '../host/find.ts'
-import { snapshotFiles } from './snapshots.ts'
 
 /** A drill that can begin: its steps, and the cluster with the way into the throw-away machine. */
 export interface PreparedDrill {
@@ -25,10 +24,12 @@ export async function prepareDrill(
 ): Promise<PreparedDrill> {
   const verdicts = observed.snapshots === 'unknown' ? [] : judgeBackups(observed.snapshots)
   const newest = verdicts.find(({ usable }) => usable === 'yes') ?? verdicts[0]
-  const file = (await snapshotFiles(surroundings, runtime.signal)).find(({ name }) => name === newest?.name)
-  if (newest === undefined || file === undefined)
+  const { snapshots } = await opened.operator.backups(surroundings, runtime.signal)
+  const { node: server, location } = snapshots.find(({ name }) => name === newest?.name) ?? {}
+  if (newest === undefined || server === undefined || location?.startsWith('file://') !== true)
     throw new CliError('There is no backup on a server to try. Take one with --now.')
-  const operation = planDrill(opened.declaration.spec, { ...file, usable: newest.usable }, host)
+  const { name, usable } = newest
+  const operation = planDrill(opened.declaration.spec, { name, path: location.slice(7), server, usable }, host)
   if (operation.refusals.length > 0) return { operation, opened, close: () => Promise.resolve() }
   const way = await wayInto(runtime, host, directory, options)
   const withIt = async () => {

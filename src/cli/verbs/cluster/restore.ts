@@ -1,70 +1,76 @@
-import { readBackups } from '../../../engine/clusters/backups.ts'
-import { BACKUP_MOUNT } from '../../../k3s/backup-flags.ts'
-import { tokenHash } from '../../../k3s/token.ts'
-import { type ClusterSpec, passwordsOf } from '../../../model/cluster.ts'
-import type { ClusterSnapshot, ObservedCluster } from '../../../model/observed-cluster.ts'
 import { validApprovals } from '../../../plan/approvals.ts'
+import { chosenBackup, type ListedBackup } from '../../../plan/clusters/backup-list.ts'
 import { planRestore } from '../../../plan/clusters/restore.ts'
 import { openState } from '../../../state/state-file.ts'
-import { openCluster } from '../../clusters/opened.ts'
+import { type OpenedCluster, openCluster } from '../../clusters/opened.ts'
 import { closing } from '../../load.ts'
+import { clean } from '../../render/text.ts'
+import type { Runtime } from '../../runtime.ts'
 import { CliError, UsageError } from '../../verb.ts'
 import type { ClusterCommand } from './find.ts'
 import { operate } from './operate.ts'
-import { type SnapshotFile, snapshotFiles, tokenHashIn } from './snapshots.ts'
+import { listedBackups } from './snapshots.ts'
 
-/** Restores a cluster from a snapshot, by the documented way for several servers. */
+/** Restores a cluster from a snapshot, wherever it lies, by the documented way for several servers. */
 export const restore: ClusterCommand = async (runtime, { cluster, estate, directory, state, words }, options) => {
   const [wanted] = words
-  if (wanted === undefined) throw new UsageError(`Name the snapshot; croft cluster backup ${cluster.name} lists them.`)
+  if (wanted === undefined)
+    throw new UsageError(`Name the snapshot; croft cluster snapshots ${cluster.name} lists them.`)
   await using store = closing(await openState(runtime, state))
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
-  const { observed, surroundings } = await opened.it.look()
-  const secrets = await opened.it.secrets()
-  const kept = secrets === undefined ? [] : passwordsOf(secrets).map((one) => tokenHash(one.reveal()))
-  const files = await snapshotFiles(surroundings, runtime.signal)
+  const look = await opened.it.look()
+  const { observed } = look
+  const { rows, unread, kept } = await listedBackups(runtime, store.it, opened.it, look)
   const asked = options.server as string | undefined
-  const remembered = await readBackups(store.it, cluster.name)
-  const file =
-    files.find(
-      ({ name, path, server }) => (name === wanted || path === wanted) && (asked === undefined || asked === server),
-    ) ?? sharedFile(cluster.spec, observed, remembered, wanted, asked)
-  if (file === undefined) {
-    throw new CliError(
-      `No server that answers has ${wanted}${asked === undefined ? '' : ` (asked: ${asked})`}. Run croft cluster backup ${cluster.name} to see what there is.`,
-    )
+  const reached = (name: string) => observed.nodes.some((node) => node.name === name && node.k3s !== 'unknown')
+  const found =
+    chosenBackup(cluster.spec, rows, wanted, asked, reached) ??
+    (await unlistedFile(runtime, opened.it, look, wanted, asked))
+  if (found === undefined) {
+    const told = [
+      `Nothing that answers has ${wanted}${asked === undefined ? '' : ` for ${asked}`}.`,
+      ...unread.map((one) => `Not listed: ${clean(one)}.`),
+      `Run croft cluster snapshots ${cluster.name} to see what there is.`,
+    ]
+    throw new CliError(told.join(' '))
   }
-  const known = observed.snapshots === 'unknown' ? remembered : [...observed.snapshots, ...remembered]
-  const noted = known.find(({ name, tokenHash: hash }) => name === file.name && hash !== undefined)?.tokenHash
-  const hash = (await tokenHashIn(surroundings, file, runtime.signal)) ?? noted
+  const read = found.path.startsWith('/') ? tokenIn(runtime, opened.it, look, found) : undefined
+  const hash = (await read) ?? found.tokenHash
   const operation = planRestore(cluster.spec, observed, kept, {
-    snapshot: file.name,
-    path: file.path,
-    server: file.server,
+    snapshot: found.name,
+    path: found.path,
+    server: found.server,
     presentToken: options.presentToken === true,
     keepNothing: options.snapshot === false,
     policy: cluster.policy,
     approved: validApprovals(estate, runtime.clock.now()).some(({ restores }) => restores?.includes(cluster.key)),
     ...(hash === undefined ? {} : { tokenHash: hash }),
+    ...(found.release === undefined ? {} : { version: found.release }),
   })
   return await operate(runtime, store.it, opened.it, operation, options)
 }
 
-/**
- * Returns a backup on a network share if no server is left to list it: any server mounts the share when it gets its
- * configuration.
- */
-function sharedFile(
-  spec: ClusterSpec,
-  observed: ObservedCluster,
-  remembered: readonly ClusterSnapshot[],
-  wanted: string,
-  asked: string | undefined,
-): SnapshotFile | undefined {
-  const name = wanted.slice(wanted.lastIndexOf('/') + 1)
-  if (spec.backup === undefined || !('nfs' in spec.backup.to)) return undefined
-  if (asked === undefined && !remembered.some((one) => one.name === name)) return undefined
-  const reached = (one: string) => observed.nodes.some((node) => node.name === one && node.k3s !== 'unknown')
-  const server = asked ?? spec.servers.find((node) => reached(node.name))?.name
-  return server === undefined ? undefined : { name, path: `${BACKUP_MOUNT}/${name}`, server }
+type AskedCluster = Awaited<ReturnType<OpenedCluster['look']>>
+type Chosen = Pick<ListedBackup, 'name' | 'path' | 'tokenHash' | 'release'> & { readonly server: string }
+
+function tokenIn(
+  runtime: Runtime,
+  { operator }: OpenedCluster,
+  { surroundings }: AskedCluster,
+  { server, path }: Pick<Chosen, 'server' | 'path'>,
+): Promise<string | undefined> {
+  return operator.tokenOf(server, path, surroundings, runtime.signal)
+}
+
+/** A file anywhere on the server that is named, such as one on a disk that was plugged in. It must say which token opens it. */
+async function unlistedFile(
+  runtime: Runtime,
+  opened: OpenedCluster,
+  look: AskedCluster,
+  path: string,
+  server: string | undefined,
+): Promise<Chosen | undefined> {
+  if (!path.startsWith('/') || server === undefined) return undefined
+  const tokenHash = await tokenIn(runtime, opened, look, { server, path })
+  return tokenHash === undefined ? undefined : { name: path.slice(path.lastIndexOf('/') + 1), path, server, tokenHash }
 }

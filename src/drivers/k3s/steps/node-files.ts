@@ -6,7 +6,9 @@ import { KUBE_VIP_FILE, kubeVipManifest } from '../../../k3s/kube-vip.ts'
 import { absentFiles, OPTIONAL_FILES, REGISTRIES_FILE } from '../../../k3s/node-files.ts'
 import type { PutFiles } from '../../../k3s/node-program.ts'
 import type { ClusterSecrets, NodeSpec, Registries } from '../../../model/cluster.ts'
+import type { ClusterDeclaration } from '../../../model/estate.ts'
 import type { Secret } from '../../../model/secret.ts'
+import type { ClusterDeps } from '../../cluster-port.ts'
 import { serverToken } from '../make-secrets.ts'
 import type { StepContext } from '../node-lane.ts'
 
@@ -96,7 +98,14 @@ function gatesOf({ declaration }: StepContext, node: NodeSpec): readonly FileToP
   )
 }
 
-async function s3Credentials({ declaration, deps }: StepContext): Promise<string | undefined> {
+/** `access key:secret key`. */
+export async function s3Credentials({
+  declaration,
+  deps,
+}: {
+  readonly declaration: Pick<ClusterDeclaration, 'spec'>
+  readonly deps: Pick<ClusterDeps, 'resolveSecret'>
+}): Promise<string | undefined> {
   const to = declaration.spec.backup?.to
   if (to === undefined || !('s3' in to) || to.s3.credentials === undefined) return undefined
   return (await deps.resolveSecret(to.s3.credentials)).word()

@@ -8,6 +8,7 @@ import { metalShell } from '../../../../sim/metal/shell.ts'
 import { createVirtualClock, type VirtualClock } from '../../../../sim/virtual-clock.ts'
 import { createWorld } from '../../../../sim/world/create-world.ts'
 import type { Box, World } from '../../../../sim/world/types.ts'
+import { NODE_PROGRAM } from '../../../k3s/node-program.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import type { ShellFailure } from '../../../lib/shell.ts'
 import type { WireResponse } from '../../../lib/wire.ts'
@@ -66,8 +67,10 @@ export interface DriverLab {
   /** Repeats observation and steps every second until the condition holds, or the limit of rounds. */
   until(holds: (observed: ObservedCluster) => boolean, rounds?: number): Promise<ObservedCluster>
   perform(step: Partial<Step<'cluster'>> & Pick<Step<'cluster'>, 'verb'>): Promise<Outcome>
+  /** Takes K3s off a box, whatever the cluster is: as when its disk was made anew. */
+  wipe(name: string): Promise<void>
   readonly operator: ClusterOperator
-  readonly deps: ClusterDeps
+  readonly deps: { -readonly [K in keyof ClusterDeps]: ClusterDeps[K] }
   declaration(): ClusterDeclaration
   surroundings(): ClusterSurroundings
   /** As the administrator, through the API. */
@@ -123,7 +126,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     origin: { file: 'c.yaml', line: 1, column: 1 },
     generation: 'g1',
   })
-  const deps: ClusterDeps = {
+  const deps: DriverLab['deps'] = {
     clock,
     vault,
     randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
@@ -237,6 +240,10 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
       const rest = { lane: 'node-program', summary: step.verb, reason: '', awaits: '', sinceMs: 0 } as const
       const whole: Step<'cluster'> = { ...rest, ...step, about: 'cluster' }
       return clock.runUntil(lab.session.perform(whole, surroundings(), never))
+    },
+    async wipe(name) {
+      await clock.runUntil(metalShell(world, name).run([NODE_PROGRAM, 'wipe']))
+      await clock.advanceTo(clock.now() + 60_000)
     },
     async until(holds, rounds = 600) {
       for (let round = 0; round < rounds; round++) {
