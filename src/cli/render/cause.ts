@@ -21,7 +21,7 @@ const NAMED = 4
 export function byCause(stopped: readonly Stopped[]): readonly Cause[] {
   const causes = new Map<string, { whats: string[]; reason: string; allow?: string | undefined }>()
   for (const { what, reason, allow } of stopped) {
-    const sentence = nameless(`${reason}\0${allow ?? ''}`, what)
+    const sentence = causeOf({ what, reason, allow })
     const known = causes.get(sentence)
     if (known === undefined) causes.set(sentence, { whats: [what], reason, allow })
     else if (!known.whats.includes(what)) known.whats.push(what)
@@ -34,6 +34,11 @@ export function namesOf(whats: readonly string[]): string {
   const shown = whats.slice(0, NAMED).map((one) => clean(one))
   const more = whats.length - shown.length
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}
+
+/** What is the same for everything that one cause stops: the sentences without the name of the thing. */
+export function causeOf({ what, reason, allow }: Stopped): string {
+  return nameless(`${reason}\0${allow ?? ''}`, what)
 }
 
 function nameless(text: string, what: string): string {

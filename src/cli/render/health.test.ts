@@ -6,7 +6,7 @@ import type { Action, Plan } from '../../model/plan.ts'
 import type { Condition, CroftEvent, ResourceRecord } from '../../model/record.ts'
 import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { clusterSpec, member, NOW, observedCluster } from '../../plan/clusters/testing/fixture.ts'
-import { asSeenNow, renderTrouble, troublesOf, votesOf } from './health.ts'
+import { asSeenNow, groupedByCause, renderTrouble, troublesOf, votesOf } from './health.ts'
 import { PLAIN } from './text.ts'
 
 const KEY = 'Machine/web-1'
@@ -30,7 +30,7 @@ const record = (conditions: readonly Partial<Condition>[], more: Partial<Resourc
   ...more,
 })
 const told = (plan: Plan, records: readonly ResourceRecord[], events: readonly CroftEvent[] = []) =>
-  troublesOf({ plan, records, events })
+  groupedByCause(troublesOf({ plan, records, events }))
     .map((one) => renderTrouble(one, 600_000, PLAIN))
     .join('')
 
@@ -119,4 +119,40 @@ test('[R20-9] a cluster that this look finds well is well, whatever its last pas
   const members = [member('s1'), member('s2'), member('s3', { up: 'unknown' })]
   const ill = looked(observedCluster('s1 s2 s3', { s3: { k3s: 'unknown' } }, { members }))
   assert.deepEqual(asSeenNow([past], [ill]), [past])
+})
+
+test('a cause is said once with what it touches, and what waits for a host at that host', () => {
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `Machine/${name}`)
+  const reason = 'host pve1 is offline: nothing on it can be seen or done until it is back'
+  const waits: Action = { do: 'wait', reason: 'HostOffline', message: reason, lookAgainMs: 0 }
+  const held = (name: string): Action => ({
+    do: 'hold',
+    guard: 'protect',
+    reason: `${name} is protected`,
+    allow: `remove protect of ${name}`,
+    held: { do: 'delete', externalId: '1', host: 'pve1', steps: [] },
+  })
+  const thing = { uid: 'u', connection: 'c', type: 'vm', host: 'pve1' } as const
+  const entries = [
+    ...keys.map((key) => ({ ...thing, key, action: waits })),
+    ...['x', 'y'].map((name) => ({ ...thing, key: `Machine/${name}`, action: held(name) })),
+  ]
+  const found = troublesOf({ plan: { entries, notes: [], problems: [] }, records: [], events: [] })
+  const host = { key: 'host pve1', what: 'Host pve1 is offline', why: ['It does not answer.'], next: 'bring it back' }
+  const text = (problems: Parameters<typeof groupedByCause>[0]) =>
+    groupedByCause(problems)
+      .map((one) => renderTrouble(one, 0, PLAIN))
+      .join('')
+  assert.equal(
+    text([host, ...found]),
+    `bad  host pve1: Host pve1 is offline
+       It does not answer.
+       6 things wait for it: Machine/a, Machine/b, Machine/c, Machine/d and 2 more
+       → bring it back
+bad  Machine/x, Machine/y: held [protect]
+       x is protected
+       → remove protect of x
+`,
+  )
+  assert.match(text(found), /^bad {2}Machine\/a, Machine\/b, Machine\/c, Machine\/d and 2 more: waits$/m)
 })

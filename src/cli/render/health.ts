@@ -5,6 +5,7 @@ import type { Action, Plan } from '../../model/plan.ts'
 import type { Condition, CroftEvent, ResourceRecord } from '../../model/record.ts'
 import type { Trouble } from '../../model/trouble.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
+import { causeOf, namesOf } from './cause.ts'
 import { showAge } from './duration.ts'
 import { foldEvents } from './events.ts'
 import { clean, type Style } from './text.ts'
@@ -16,6 +17,8 @@ export interface HealthProblem {
   readonly sinceMs?: number
   readonly why: readonly string[]
   readonly next: string
+  /** The problem that it only waits for: `host pve1`. */
+  readonly awaits?: string
 }
 
 export interface HealthInput {
@@ -62,7 +65,7 @@ export function troublesOf({ plan, records, events }: HealthInput): readonly Hea
     clusterTrouble(look, recordOf.get(look.declaration.key), events),
   )
   const drifts = Map.groupBy(driftsOf({ plan, records }), ({ key }) => key)
-  const entries = plan.entries.flatMap(({ key, action, drift }): readonly HealthProblem[] => {
+  const entries = plan.entries.flatMap(({ key, action, drift, host }): readonly HealthProblem[] => {
     const record = recordOf.get(key)
     const judged = judge(key, action, drift === true)
     if (judged === undefined && !isDown(record)) return []
@@ -76,10 +79,14 @@ export function troublesOf({ plan, records, events }: HealthInput): readonly Hea
         why: [
           ...(judged?.why ?? []),
           ...drifted.map(driftLine),
-          ...reasons(record, events),
+          // Its record tells the wait once more, as its reason for not being ready.
+          ...reasons(record, events).filter((line) => judged?.why.some((one) => line.endsWith(one)) !== true),
           ...doer(record, drifted.length > 0),
         ],
         next: judged?.next ?? `croft why ${key}`,
+        ...(action.do === 'wait' && action.reason === 'HostOffline' && host !== undefined
+          ? { awaits: `host ${host}` }
+          : {}),
       },
     ]
   })
@@ -124,10 +131,43 @@ export function asSeenNow(
   })
 }
 
-export function renderTrouble({ key, what, sinceMs, why, next }: HealthProblem, nowMs: number, style: Style): string {
+/**
+ * Problems of one cause as one, and what waits for a host that is a problem itself at that host: each cause is said once,
+ * with what it touches. The time is of the one that began first. Pure.
+ */
+export function groupedByCause(problems: readonly HealthProblem[]): readonly GroupedProblem[] {
+  const hosts = new Set(problems.flatMap(({ key }) => (key.startsWith('host ') ? [key] : [])))
+  const waitsFor = ({ awaits }: HealthProblem) => (awaits !== undefined && hosts.has(awaits) ? awaits : undefined)
+  const groups = Map.groupBy(
+    problems.filter((one) => waitsFor(one) === undefined),
+    ({ key, what, why, next }) => causeOf({ what: key, reason: [what, ...why].join('\0'), allow: next }),
+  )
+  return [...groups.values()].flatMap((own): readonly GroupedProblem[] => {
+    const [first] = own
+    if (first === undefined) return []
+    const since = own.flatMap(({ sinceMs }) => sinceMs ?? [])
+    const waiting = problems.filter((one) => waitsFor(one) === first.key).map(({ key }) => key)
+    const why =
+      waiting.length === 0 ? first.why : [...first.why, `${waiting.length} things wait for it: ${namesOf(waiting)}`]
+    return [
+      {
+        ...first,
+        why,
+        keys: own.map(({ key }) => key),
+        ...(since.length === 0 ? {} : { sinceMs: Math.min(...since) }),
+      },
+    ]
+  })
+}
+
+interface GroupedProblem extends HealthProblem {
+  readonly keys: readonly string[]
+}
+
+export function renderTrouble({ keys, what, sinceMs, why, next }: GroupedProblem, nowMs: number, style: Style): string {
   const since = sinceMs === undefined ? '' : `, since ${showAge(nowMs - sinceMs)}`
   const lines = [
-    `${style.paint('red', 'bad ')} ${clean(key)}: ${clean(what)}${since}`,
+    `${style.paint('red', 'bad ')} ${namesOf(keys)}: ${clean(what)}${since}`,
     ...why.map((line) => `       ${clean(line, 400)}`),
     `       → ${clean(next)}`,
   ]
@@ -251,7 +291,8 @@ function sinceIn(record: ResourceRecord | undefined): { readonly sinceMs?: numbe
 function reasons(record: ResourceRecord | undefined, events: readonly CroftEvent[]): readonly string[] {
   if (record === undefined) return []
   const { failure } = record
-  if (failure !== undefined) return [`${failure.reason}: ${failure.message} (${failure.count} times)`]
+  if (failure !== undefined)
+    return [`${failure.reason}: ${failure.message}${failure.count === 1 ? '' : ` (${failure.count} times)`}`]
   if (!isDown(record)) return []
   const sinceMs = sinceOf(record) ?? 0
   const last = foldEvents(

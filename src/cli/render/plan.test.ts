@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { overwriting } from '../../model/destruction.ts'
 import type { Action, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
-import { renderPlan } from './plan.ts'
+import { nextLine, renderPlan } from './plan.ts'
 import { planJson } from './plan-json.ts'
 import { changeLine } from './plan-summary.ts'
 import { PLAIN } from './text.ts'
@@ -247,4 +247,46 @@ Plan: 1 to add, 0 to change, 0 to destroy. Disruption: none.
 `,
   )
   assert.doesNotMatch(JSON.stringify(planJson(plan, 'r')), /VM_PASSWORD/)
+})
+
+describe('each cause once', () => {
+  const planOf = (entries: readonly PlanEntry[]): Plan => ({ entries, notes: [], problems: [] })
+  const waits: Action = { do: 'wait', reason: 'HostOffline', message: 'host pve1 is offline', lookAgainMs: 0 }
+  const removal = { do: 'delete', externalId: '1', host: 'pve1', steps: [] } as const
+  const held = (key: string): Action => ({
+    do: 'hold',
+    guard: 'blast-radius',
+    reason: 'this revision would delete 3 of 6 machines, the limit is 1',
+    allow: `run croft delete ${key}`,
+    held: removal,
+  })
+
+  test('what waits for the same is one block, and what a guard holds for the same reason names the first', () => {
+    const text = renderPlan(
+      planOf([
+        ...['a', 'b', 'c', 'd', 'e'].map((name) => entry(`Machine/${name}`, waits)),
+        ...['x', 'y', 'z'].map((name) => entry(`Machine/${name}`, held(`Machine/${name}`))),
+        entry('Machine/f', { ...waits, message: 'host pve2 is offline' }),
+      ]),
+      PLAIN,
+    )
+    assert.equal(text.match(/host pve1 is offline/g)?.length, 1)
+    assert.match(text, /^ {2}… Machine\/a, Machine\/b, Machine\/c, Machine\/d and 1 more {3}5 things$/m)
+    assert.match(text, /^ {2}… Machine\/f /m)
+    assert.equal(text.match(/the limit is 1/g)?.length, 1)
+    assert.equal(text.match(/held \[blast-radius\]: as Machine\/x above$/gm)?.length, 2)
+  })
+
+  test('the last line is what to do next', () => {
+    const said = (...actions: readonly Action[]) =>
+      nextLine(planOf(actions.map((action, index) => entry(`Machine/${index}`, action))), { directory: 'my infra' })
+    const adds: Action = { do: 'create', externalId: '1', host: 'h', steps: [], reason: '' }
+    const refused: Action = { do: 'refuse', guard: 'g', reason: 'r', allow: 'a' }
+    assert.equal(said({ do: 'nothing' }), '')
+    assert.equal(said(adds), "Next: croft apply 'my infra' does this.\n")
+    assert.match(said(adds, held('Machine/1')), /does this\. What is held stays until its "to allow" is done\.\n$/)
+    assert.match(said(held('Machine/0')), /^Next: nothing to apply\. What is held/)
+    assert.match(said(adds, refused), /^Next: correct what is refused, then croft apply/)
+    assert.match(said(waits), /goes on when what it waits for is there/)
+  })
 })

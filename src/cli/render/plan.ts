@@ -1,12 +1,14 @@
+import { shellWord } from '../../lib/shell-quoted.ts'
 import { showOrigin } from '../../model/declaration.ts'
 import { maskTree } from '../../model/masked/masked-tree.ts'
-import type { ClusterPlan } from '../../model/observed-cluster.ts'
+import type { ClusterHold, ClusterPlan } from '../../model/observed-cluster.ts'
 import { type Action, type ConnectionNote, type Doing, isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
 import { shownCall, toldStep } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
 import { showWaiting } from '../../model/waiting.ts'
-import { clusterDiffers } from '../../plan/clusters/forecast.ts'
+import { clusterDiffers, forecast } from '../../plan/clusters/forecast.ts'
+import { causeOf, namesOf } from './cause.ts'
 import { chartRemarks } from './plan-chart.ts'
 import { clusterCounts, renderClusterPlan } from './plan-cluster.ts'
 import { previewLines } from './plan-preview.ts'
@@ -15,7 +17,7 @@ import { clean, type Paint, type Style } from './text.ts'
 
 /** Renders the plan for people: the changes of each thing, the reasons, the steps, and the held ones. */
 export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {
-  const blocks = shownEntries(plan).map((entry) => renderEntry(entry, style, view))
+  const blocks = renderEntries(shownEntries(plan), style, view)
   const notes = plan.notes.map((note) => renderNote(note, style, view))
   const clusters = (plan.clusters ?? []).map((look) => renderClusterPlan(look, style)).filter((text) => text !== '')
   const waiting = [...waitingKeys(plan)].map((key) => renderWaiting(key, plan, style))
@@ -96,7 +98,39 @@ export function symbolOf(action: Action): string {
   return action.next === undefined ? '…' : `${symbolOf({ ...action.next, reason: '' })} …`
 }
 
-function renderEntry(entry: PlanEntry, style: Style, view: PlanView): string {
+/** Each cause once: what only waits is one block for all that wait for it, and what is held names the first that is. */
+function renderEntries(entries: readonly PlanEntry[], style: Style, view: PlanView): readonly string[] {
+  const idle = (entry: PlanEntry) =>
+    entry.action.do === 'wait' && entry.action.next === undefined && (entry.notes ?? []).length === 0
+  const waiting = Map.groupBy(entries.filter(idle), (entry) => stoppedBy(entry) ?? '')
+  const first = new Map<string, string>()
+  return entries.flatMap((entry) => {
+    const cause = stoppedBy(entry)
+    if (cause === undefined) return [renderEntry(entry, style, view)]
+    const together = idle(entry) ? (waiting.get(cause) ?? []) : []
+    if (together.length > 1) return together[0] === entry ? [renderWaits(together, style, view)] : []
+    const before = first.get(cause)
+    first.set(cause, before ?? entry.key)
+    return [renderEntry(entry, style, view, before)]
+  })
+}
+
+function stoppedBy({ key, action }: PlanEntry): string | undefined {
+  if (action.do === 'wait') return causeOf({ what: key, reason: action.message })
+  if (action.do !== 'hold' && action.do !== 'refuse') return undefined
+  return `${action.guard} ${causeOf({ what: key, reason: action.reason, allow: action.allow })}`
+}
+
+function renderWaits(entries: readonly PlanEntry[], style: Style, view: PlanView): string {
+  const [entry] = entries
+  if (entry === undefined) return ''
+  const head = style.paint(['dim', 'bold'], `… ${namesOf(entries.map(({ key }) => key))}`)
+  const body = bodyOf(entry.action, style, view).map((line) => `      ${line}`)
+  return [`  ${head}   ${entries.length} things`, ...body, ''].join('\n')
+}
+
+/** `before`: the same cause was said of this one. */
+function renderEntry(entry: PlanEntry, style: Style, view: PlanView, before?: string): string {
   const { action } = entry
   const head = [
     `${symbolOf(action)} ${clean(entry.key)}`,
@@ -105,14 +139,18 @@ function renderEntry(entry: PlanEntry, style: Style, view: PlanView): string {
   ].filter((part) => part !== '')
   const lines = [style.paint([paintOf(action), 'bold'], head[0] ?? ''), ...head.slice(1)]
   const body = [
-    ...bodyOf(action, style, view),
+    ...bodyOf(action, style, view, before),
     ...previewLines(entry, style, view),
     ...(entry.notes ?? []).map((note) => `note: ${clean(note)}`),
   ]
   return [`  ${lines.join('   ')}`, ...body.map((line) => `      ${line}`), ''].join('\n')
 }
 
-function bodyOf(action: Action, style: Style, view: PlanView): readonly string[] {
+function bodyOf(action: Action, style: Style, view: PlanView, before?: string): readonly string[] {
+  const objection = (word: string, { guard, reason, allow }: Pick<ClusterHold, 'guard' | 'reason' | 'allow'>) =>
+    before === undefined
+      ? [`${word} [${clean(guard)}]: ${clean(reason)}`, `to allow: ${clean(allow)}`]
+      : [`${word} [${clean(guard)}]: as ${clean(before)} above`]
   switch (action.do) {
     case 'nothing':
       return []
@@ -125,11 +163,10 @@ function bodyOf(action: Action, style: Style, view: PlanView): readonly string[]
     case 'forget':
       return [`${clean(action.reason)} (the thing itself stays as it is)`]
     case 'refuse':
-      return [`refused [${clean(action.guard)}]: ${clean(action.reason)}`, `to allow: ${clean(action.allow)}`]
+      return objection('refused', action)
     case 'hold':
       return [
-        `held [${clean(action.guard)}]: ${clean(action.reason)}`,
-        `to allow: ${clean(action.allow)}`,
+        ...objection('held', action),
         ...changesOf(action.held, style),
         ...stepsOf(action.held.steps, style, view, 'would '),
       ]
@@ -256,4 +293,25 @@ function paintOf(action: Action): Paint {
     default:
       return isDoing(action) ? 'cyan' : 'gray'
   }
+}
+
+/** What to do about a plan, as its last line: the one command, or where the reason stands that there is none. */
+export function nextLine(plan: Plan, { directory = '.' }: PlanView): string {
+  const meant = shownEntries(plan).map(({ action }) => (action.do === 'wait' ? (action.next ?? action) : action))
+  const apply = `croft apply ${shellWord(directory)}`
+  const stopped = meant.some(({ do: what }) => what === 'hold')
+    ? ' What is held stays until its "to allow" is done.'
+    : ''
+  if (meant.some(({ do: what }) => what === 'refuse')) return `Next: correct what is refused, then ${apply}.\n`
+  const idle = new Set(['nothing', 'wait', 'hold'])
+  if (meant.some(({ do: what }) => !idle.has(what)) || (plan.clusters ?? []).some(isStep))
+    return `Next: ${apply} does this.${stopped}\n`
+  if (stopped !== '') return `Next: nothing to apply.${stopped}\n`
+  return meant.some(({ do: what }) => what === 'wait') || (plan.waiting ?? []).length > 0
+    ? `Next: ${apply} goes on when what it waits for is there.\n`
+    : ''
+}
+
+function isStep(look: ClusterPlan): boolean {
+  return look.decision.steps.length > 0 || forecast(look).some(({ becomes }) => becomes !== 'nothing')
 }

@@ -263,3 +263,17 @@ test('trouble is told in full once; what follows from it adds only what is new',
   const short = advance(progress, report(creating, 'Creating', [], [warning('Stalled', 'no space left')]), 2)
   assert.equal(short.lines[0]?.short, undefined)
 })
+
+test('what one cause does to several things is told in full of the first', () => {
+  const message = (name: string) =>
+    `this revision would delete 3 of 6 machines, the limit is 1; run croft delete Machine/${name}`
+  const events = ['a', 'b', 'c'].map(
+    (name): NewEvent => ({ atMs: 1, key: `Machine/${name}`, type: 'Warning', reason: 'Held', message: message(name) }),
+  )
+  const { lines, progress } = advance(beginProgress(0), report(undefined, undefined, [], events), 1)
+  assert.deepEqual(
+    lines.map(({ short, message: whole }) => short ?? whole),
+    [message('a'), 'as Machine/a', 'as Machine/a'],
+  )
+  assert.deepEqual(advance(progress, report(undefined, undefined, [], events), 2).lines, [])
+})

@@ -4,6 +4,7 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { type Action, isDoing } from '../../model/plan.ts'
 import { isFailed, type ResourceRecord } from '../../model/record.ts'
+import { causeOf } from './cause.ts'
 import { showElapsed } from './duration.ts'
 import { clean, type Style } from './text.ts'
 
@@ -112,6 +113,10 @@ function unsaid(line: ProgressLine, told: Map<string, readonly string[]>): reado
   const before = told.get(line.key ?? '') ?? []
   if (before.includes(line.message)) return []
   told.set(line.key ?? '', [...before, line.message])
+  const cause = `\0${causeOf({ what: line.key ?? '', reason: line.message })}`
+  const [other] = told.get(cause) ?? []
+  if (other !== undefined && line.message.length >= LONG) return [{ ...line, short: `as ${other}` }]
+  if (line.key !== undefined) told.set(cause, [line.key])
   const repeated = Math.max(...before.map((message) => repeatedLength(message, line.message)), 0)
   return [repeated < LONG ? line : { ...line, short: `as above${line.message.slice(repeated)}` }]
 }

@@ -108,13 +108,16 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const meant = { ...settled, last: partOf(settled.last, only) }
   const declared = declaredKeys(loaded.estate, only)
   const code = applyExit(meant, declared)
-  runtime.out.write(applyEnd(meant, { progress, code, style, directory, declared, clusters: plan.clusters ?? [] }))
   await keepEscrow(runtime, { directory: real, state: file }, loaded.estate)
-  // The connection could not be read and nothing changed: older records do not answer for this run.
-  if (settled.effects === 0 && blindExit(settled.last.plan) !== undefined) return code
+  const end = applyEnd(meant, { progress, code, style, directory, declared, clusters: plan.clusters ?? [] })
   const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive && only?.has(row.key) !== false)
   const view = { wide: false, headers: true, qualified: true, nowMs: runtime.clock.now() }
-  if (rows.length > 0) runtime.out.write(`\n${renderResources(rows, style, view)}`)
+  // The connection could not be read and nothing changed: older records do not answer for this run.
+  const isBlind = settled.effects === 0 && blindExit(settled.last.plan) !== undefined
+  if (rows.length > 0 && !isBlind) runtime.out.write(`\n${renderResources(rows, style, view)}`)
+  // Last, so that what to do next stands where the reader is.
+  runtime.out.write(end)
+  if (isBlind) return code
   return code === EXIT.ok && hasErrors(loaded.estate.problems) ? EXIT.failed : code
 }
 

@@ -15,7 +15,7 @@ import { realDirectory } from '../../state/state-file.ts'
 import { closing, existingState, inWords, nothingIn } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { showAge } from '../render/duration.ts'
-import { asSeenNow, renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
+import { asSeenNow, groupedByCause, renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { blindExit } from '../render/plan-summary.ts'
 import { many } from '../render/problems.ts'
@@ -132,9 +132,10 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
   line(pending.length === 0, `resources: ${report.resources.asDeclared} of ${report.resources.total} as declared`)
   const blind = new Set(plan.notes.map(({ connection }) => connection))
   const hidden = new Set(plan.entries.filter(({ connection }) => blind.has(connection)).map(({ key }) => String(key)))
-  for (const trouble of troubles.filter(({ key }) => !hidden.has(key)))
-    runtime.out.write(renderTrouble(trouble, runtime.clock.now(), style))
   for (const { name, passed, output } of report.checks) line(passed === 'yes', `check ${name}: ${output}`)
+  // Last: each ends with what to do about it.
+  for (const trouble of groupedByCause(troubles.filter(({ key }) => !hidden.has(key))))
+    runtime.out.write(renderTrouble(trouble, runtime.clock.now(), style))
   return healthy ? EXIT.ok : EXIT.failed
 }
 

@@ -5,7 +5,7 @@ import { openExisting, readOnce, realDirectory } from '../../state/state-file.ts
 import { asKnown } from '../estate-files.ts'
 import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
-import { renderPlan } from '../render/plan.ts'
+import { nextLine, renderPlan } from '../render/plan.ts'
 import { planJson } from '../render/plan-json.ts'
 import { planExit } from '../render/plan-summary.ts'
 import { savePlan } from '../saved-plan.ts'
@@ -47,6 +47,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   else {
     const calls = options.calls === true || output === 'wide'
     runtime.out.write(renderPlan(plan, styleOf(runtime, runtime.out), { calls, directory }))
+    if (typeof out !== 'string') runtime.out.write(nextLine(plan, { directory }))
   }
   return planExit(plan)
 }
