@@ -38,7 +38,7 @@ const READ_MS = 30_000
 let csrf: string | undefined
 
 async function read<T>(path: string): Promise<T> {
-  // A line that swallows everything must not keep us waiting: a browser itself waits for minutes.
+  // Limit the wait: on a dead connection, a browser itself waits for minutes.
   const signal = AbortSignal.timeout(READ_MS)
   return unwrap<T>(await fetch(path, { headers: { accept: 'application/json' }, signal }))
 }

@@ -51,7 +51,7 @@ export function clockTime(atMs: number): string {
   return new Date(atMs).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 }
 
-/** When something happened: `14:05:09` today, `15 Nov 23:30` before, because 23:30 alone is read as today's. */
+/** Returns the time of an event: `14:05:09` today, `15 Nov 23:30` before, so that it is not read as today's. */
 export function eventTime(atMs: number, nowMs: number): string {
   const [at, now] = [new Date(atMs), new Date(nowMs)]
   if (at.toDateString() === now.toDateString()) return clockTime(atMs)

@@ -68,7 +68,7 @@ function failureOf(error: unknown): Failure {
   return { message: 'croft does not answer.', absent: false }
 }
 
-/** The value, but new at most every so often: a thousand events in a row are one reason to ask, not a thousand. */
+/** Returns the value, updated at most at this interval: a thousand events in a row cause one request. */
 export function useCalm<T>(value: T, everyMs = 1000): T {
   const [calm, set] = useState(value)
   const [lastMs, setLast] = useState(() => performance.now())

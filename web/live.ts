@@ -31,7 +31,7 @@ export const live = createStore<Live>({
   received: { serverMs: Date.now(), hereMs: performance.now() },
 })
 
-/** The server's time now: ages must be right although the clock of this device is not. */
+/** Returns the server's time: ages must be right even if this device's clock is wrong. */
 export function serverNow(): number {
   const { serverMs, hereMs } = live.get().received
   return serverMs + (performance.now() - hereMs)
@@ -172,6 +172,6 @@ function take<V>(map: Map<string, V>, key: string): V | undefined {
 }
 
 function received(serverMs: number): Live['received'] {
-  // Never back: an older message must not make everything younger.
+  // Never go back: an older message must not make everything look younger.
   return { serverMs: Math.max(serverMs, serverNow()), hereMs: performance.now() }
 }

@@ -61,7 +61,7 @@ function phaseWords({
   return { tone: phase === 'Ready' ? 'ok' : 'busy', word: phase }
 }
 
-/** Until a cluster has formed, a node without its machine is one that is still to come. */
+/** Returns a node's tone. Until the cluster has formed, a node without a machine is still to come. */
 export function nodeTone(node: ClusterOnPage['nodes'][number], phase?: ClusterOnPage['phase']): Tone {
   if (node.phase === 'NoMachine' && phase === 'Forming') return 'busy'
   if (['NotReady', 'Flapping', 'StaleState', 'Unrecorded', 'Duplicate', 'NoMachine'].includes(node.phase)) return 'bad'

@@ -17,7 +17,7 @@ export interface Trouble {
   readonly sinceMs?: number
 }
 
-/** More of the same than this is one line: a list of 50 says less than the number. */
+/** More alike troubles than this share one line with their number. */
 const ALIKE = 3
 
 function linesOf(troubles: readonly Judged[]): readonly Trouble[] {

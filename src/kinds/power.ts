@@ -6,7 +6,7 @@ import { findHost, unknownHost } from './machines/bindings.ts'
 import { powerSchema, type WrittenPower } from './power/schema.ts'
 import { hostOf, raisedLevels, specOf } from './power/spec.ts'
 
-/** The label by which a machine says that others cannot do without it. */
+/** The label of machines that others depend on. */
 const INFRASTRUCTURE = 'croft.dev/infrastructure'
 
 /** A cluster or a site that is switched off and on in order. */

@@ -4,7 +4,7 @@ import { secretReferenceOf } from './fields/ssh.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
 import type { HostSpec } from './schemas/host.ts'
 
-/** A host behind a host behind a host is a mistake, or a circle. */
+/** More jump hosts are a mistake, or a cycle. */
 const MOST_JUMPS = 3
 
 /**

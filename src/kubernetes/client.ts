@@ -20,7 +20,7 @@ type MeasuredAnswer =
 export interface ListOptions {
   readonly fieldSelector?: string
   readonly labelSelector?: string
-  /** Names and annotations only: of Secrets nothing else may travel. */
+  /** Names and annotations only: the values of Secrets must not be transferred. */
   readonly metadataOnly?: boolean
 }
 
@@ -55,7 +55,7 @@ export interface KubernetesClient {
 const JSON_TYPE = 'application/json'
 const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 const PAGE = 500
-/** Objects of a page when it was too large, and a fifth of it, and so on: down to one. */
+/** Factor by which a page that was too large shrinks, down to one object. */
 const SMALLER = 5
 
 export function createKubernetesClient(wire: Wire): KubernetesClient {

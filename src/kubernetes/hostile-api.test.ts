@@ -135,7 +135,7 @@ function followed(stream: NonNullable<Wire['stream']>, mostCalls: number) {
     now: () => nowMs,
     monotonicMs: () => nowMs,
     async sleep(ms: number, signal?: AbortSignal) {
-      // Patience for a whole watch is not waited for.
+      // Long timers of a watch are not awaited.
       if (ms > 60_000) return new Promise<void>((done) => signal?.addEventListener('abort', () => done()))
       slept.push(ms)
       nowMs += ms

@@ -47,7 +47,7 @@ export interface ChangedObject {
 }
 
 const AGAIN: Backoff = { baseMs: 500, factor: 2, maxMs: 30_000 }
-/** A server that ends every watch at once must not make us ask in a circle. */
+/** Minimum duration between watches, if a server ends each of them at once. */
 const SHORTEST_WATCH_MS = 1_000
 const SLACK_MS = 10_000
 /** Deleting a definition deletes its objects one by one before it is gone itself. */

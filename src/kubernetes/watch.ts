@@ -48,7 +48,7 @@ export async function watch(
   })
   const request = { method: 'GET', path: `${path}?${query.toString()}`, headers: { accept: 'application/json' } }
   let { resourceVersion } = options
-  /** The beginning of an event whose end has not come yet, as it came: joined once, however many pieces there are. */
+  /** The pieces of an unfinished event: joined once, to avoid quadratic time. */
   let begun: string[] = []
   let begunLength = 0
   let ended: Watched | undefined
@@ -102,7 +102,7 @@ export async function watch(
     return ended ?? { is: 'ended', resourceVersion }
   } catch (error) {
     if (!(error instanceof WireFailure)) throw error
-    // A watch that we end ourselves has done its work.
+    // A watch that we ended is complete.
     if (signal.aborted) return { is: 'ended', resourceVersion }
     return { is: 'silence', resourceVersion, sent: error.sent, code: error.code, message: cleanText(error.message) }
   }

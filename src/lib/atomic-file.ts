@@ -26,7 +26,7 @@ export async function createOnce(file: string, content: string): Promise<void> {
   await syncDirectory(path.dirname(file))
 }
 
-/** Two writers of one process, or of two machines that share the disk, must not meet in one file. */
+/** Number in temporary names: two writers must not share a file. */
 let written = 0
 
 async function writeSibling(file: string, content: Uint8Array | string): Promise<string> {

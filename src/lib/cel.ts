@@ -143,14 +143,14 @@ function spend(): boolean {
   return true
 }
 
-/** `lists.range(3)` is [0, 1, 2]. Every entry is paid for. */
+/** `lists.range(3)` is [0, 1, 2]. Each entry costs. */
 function rangeTo(count: bigint): bigint[] {
   const numbers: bigint[] = []
   for (let next = 0n; next < count && spend(); next++) numbers.push(next)
   return numbers
 }
 
-/** Before each turn of each loop something is spent. Answers how many nodes there are. */
+/** Charges for each turn of each loop. Returns the number of nodes. */
 function payForLoops(root: Expression): number {
   let nodes = 0
   const visit = (value: unknown): void => {

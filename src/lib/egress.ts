@@ -81,7 +81,7 @@ function inNetwork({ family, list }: NonNullable<EgressRule['network']>, address
   return isIP(name) === family && list.check(name, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-/* Two lists: in one, every address of the old sort would be in the network that maps them into the new one. */
+/* Two lists: in one, all IPv4 addresses would match the network of IPv4-mapped IPv6. */
 const INSIDE4 = new BlockList()
 const INSIDE6 = new BlockList()
 for (const [address, bits] of [

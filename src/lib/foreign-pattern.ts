@@ -24,9 +24,9 @@ export class PatternRefused extends Error {
 const kept = new Map<string, ForeignPattern>()
 
 /**
- * A pattern in RE2's syntax, which is that of Go and so of kustomize and sops: no backreferences, no looking around, and
- * in return a time that grows with the length of the text and nothing else. The engine of JavaScript must never get a
- * pattern from outside: `(a+)+b` and thirty letters stop it for hours. Throws PatternRefused.
+ * A pattern in RE2's syntax, which is that of Go and so of kustomize and sops: no backreferences, no looking around,
+ * and so linear time. JavaScript's engine must never get an untrusted pattern: `(a+)+b` and thirty letters stop it for
+ * hours. Throws PatternRefused.
  */
 export function foreignPattern(source: string): ForeignPattern {
   const known = kept.get(source)

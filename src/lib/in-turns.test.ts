@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 import { atOnce, eachInSteps, inTurns, turnsOf } from './in-turns.ts'
 import { LIMITS } from './limits.ts'
 
-/** A computer on which every step takes a quarter of a turn, and who else had a turn. */
+/** A computer on which each step takes a quarter of a turn, with a record of other work. */
 function slowComputer() {
   let nowMs = 0
   const turns: number[] = []

@@ -151,7 +151,7 @@ export const LIMITS = {
   /** One answer of a secret server. */
   secretAnswerBytes: 1024 * 1024,
   connectTimeoutMs: 10_000,
-  /** Shorter than Proxmox's own, so that it is we who close. */
+  /** Shorter than Proxmox's own timeout, so that our side closes. */
   idleConnectionMs: 4_000,
   /** For Kubernetes API servers, which keep connections for minutes; less than load balancers do. */
   idleClusterConnectionMs: 30_000,
@@ -200,11 +200,11 @@ export const LIMITS = {
   statisticsMs: 20_000,
   /** A machine that we restarted has this long to become Ready before the next one may be restarted. */
   restartGraceMs: 600_000,
-  /** A person waits this long for a snapshot to be taken, gone back to or removed. */
+  /** Timeout for taking, reverting or removing a snapshot. */
   snapshotMs: 1_800_000,
   /** Consecutive looks at a suspicious connection before it is reported. */
   suspiciousPasses: 3,
-  /** A connection that never answered since an apply began is tried this often; then the rest is finished without it. */
+  /** Attempts for a connection that never answered since an apply started; then the rest is finished without it. */
   unreachedPasses: 3,
   /** Consecutive failures to read one thing, although its connection answers. */
   unreadPasses: 20,
@@ -243,7 +243,7 @@ export const LIMITS = {
   noticesKept: 500,
   noticeTextLength: 500,
   noticeNameLength: 1_200,
-  /** After so long the other notices wait for a newer view. */
+  /** Time after which the remaining notices wait for a newer view. */
   noticesLookMs: 5_000,
   mailTimeoutMs: 30_000,
   mailAnswerLength: 64 * 1024,
@@ -261,7 +261,7 @@ export const LIMITS = {
   firstWindow: { host: 12, storage: 8 },
   /** How long to cache that a token sees all guests, or that an id is free. */
   idCheckMs: 60_000,
-  /** A survey shows the power of a guest with this delay at most: it is renewed every ten seconds, and kept for two. */
+  /** Maximum delay of a guest's power in a survey: Proxmox renews it every ten seconds, and caches it for two. */
   surveyLagMs: 15_000,
   /** An awaited agent is asked again after this share of the time waited. */
   agentPatience: { share: 0.2, longestMs: 10_000 },
@@ -269,13 +269,13 @@ export const LIMITS = {
   asMadeMs: 600_000,
   /** A guest is deleted without another read if it was read at most so long ago and looks the same since. */
   deleteLookMs: 60_000,
-  /** A plan that was shown is performed without another look when it was made at most so long ago. */
+  /** A shown plan is performed without another look if it is at most this old. */
   shownPlanMs: 5_000,
   /** Tasks that one list of a host tells of. */
   taskListLength: 500,
   /** Memory that a host reserves for itself at placement. */
   hostReserveBytes: 1024 * 1024 * 1024,
-  /** A host that was busier than this for so long gets nothing new. */
+  /** A host that was busier than this for so long gets no new machine. */
   busyHost: { above: 0.9, forMs: 600_000 },
   /** Clusters in progress: interval of looks, as a share of the time waited. */
   clusterSockets: 6,
@@ -283,7 +283,7 @@ export const LIMITS = {
   objectWrites: 8,
   /** Objects of one add-on, and what may be fetched for it. */
   addonObjects: 2_000,
-  /** Objects of one cluster that a revision may delete without a person's word; an add-on of usual size has fewer. */
+  /** Objects of one cluster that a revision may delete without approval; a usual add-on has fewer. */
   objectDeletes: 10,
   /** Dependencies of an object per sort: secrets of its add-on, its charts, workloads of one earlier add-on. */
   needsPerSort: 20,
@@ -358,7 +358,7 @@ export const LIMITS = {
   nodesAskedAtOnce: 16,
   evictionsAtOnce: 8,
   watchSeconds: 300,
-  /** Operations that a person began: how long one step may take, and how often it is looked at. */
+  /** A person's operations: timeout of one step, and interval of its polls. */
   /** Copying a snapshot between nodes: one piece, and the timeout of one call. */
   snapshotPieceBytes: 2 * 1024 * 1024,
   snapshotCopyMs: 20_000,
@@ -403,7 +403,7 @@ export const LIMITS = {
   users: 1000,
   sessions: 1000,
   sessionMs: 12 * 3_600_000,
-  /** A code that was shown counts for so long; so many wrong ones end the session. */
+  /** How long a shown code counts; wrong codes after which the session ends. */
   secondFactorMs: 10 * 60_000,
   secondFactorFailures: 5,
   /** Codes per user in all sessions: a thief of the password must not try a million of them. */
@@ -439,7 +439,7 @@ export const LIMITS = {
   consoleMessageBytes: 128 * 1024,
   consoleMs: 8 * 3_600_000,
   consoleBeatMs: 30_000,
-  /** Consoles on the page: how many, how long, and how often it is judged whether they may stay. */
+  /** Consoles on the page: number, duration, and interval at which the right to them is judged. */
   consoles: 16,
   consolesPerPerson: 4,
   consoleIdleMs: 15 * 60_000,
@@ -447,7 +447,7 @@ export const LIMITS = {
   consoleOpenMs: 30_000,
   consoleJoinMs: 15_000,
   consoleJudgeMs: 2_000,
-  /** Streams and logs: whether their reader may still have them. */
+  /** Interval at which the rights of readers of streams and logs are judged. */
   openJudgeMs: 2_000,
   /** Bytes that the machine may be ahead of what the browser has drawn, and of one message from the browser. */
   consoleWindowBytes: 256 * 1024,
@@ -499,7 +499,7 @@ export const LIMITS = {
   wishPatienceMs: 20_000,
   /** Commits that are remembered with their subject and author, for the timeline. */
   commitsKept: 50,
-  /** After a pass that croft itself failed in. */
+  /** Pause after a pass in which croft itself failed. */
   failedPassMs: 30_000,
   progressLinesShown: 12,
   heartbeatMs: 10_000,

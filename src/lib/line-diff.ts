@@ -8,8 +8,8 @@ export interface LineEdit {
 }
 
 /**
- * The shortest way from one text to another, line by line (Myers 1986). Texts that have little in common cost the square of
- * their length: beyond the limit everything between the first and the last difference goes and comes whole. Pure.
+ * The shortest way from one text to another, line by line (Myers 1986). Very different texts cost the square of their
+ * length: beyond the limit, all lines between the first and the last difference are replaced. Pure.
  */
 export function lineDiff(before: readonly string[], after: readonly string[]): readonly LineEdit[] {
   let head = 0

@@ -43,7 +43,7 @@ export interface OutgoingRequest {
   readonly signal?: AbortSignal | undefined
   /** All addresses of a name. */
   resolve?(host: string): Promise<readonly string[]>
-  /** An answer from the open internet led here: it must not lead inside. */
+  /** Set if a server on the internet redirected here: it must not lead inside. */
   readonly fromOutside?: boolean
 }
 

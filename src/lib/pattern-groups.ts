@@ -63,7 +63,7 @@ function groupCount(inst: readonly Instruction[]): number {
   return inst.reduce((most, { op, arg }) => (op === CAPTURE ? Math.max(most, Math.floor(arg / 2) + 1) : most), 1)
 }
 
-/** Goes on to where a letter is taken or everything is over; the first that comes to a place is the one that is preferred. */
+/** Advances to the next instructions that take a letter or match; the first thread at an instruction has priority. */
 function follow(
   inst: readonly Instruction[],
   from: Way,

@@ -1,4 +1,4 @@
-/** Chance as a port. `next` gives a number in [0, 1). */
+/** Randomness as a port. `next` returns a number in [0, 1). */
 export interface Random {
   next(): number
 }

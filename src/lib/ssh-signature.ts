@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 export type SignedBy = { readonly is: 'signed' | 'other'; readonly who: string } | { readonly is: 'nobody' }
 
 /**
- * Holds a text against an SSH signature and a list of signers in the form of `allowed_signers`, today. A signature that
- * was made for another purpose than `namespace` counts for nothing. Rejects where ssh-keygen cannot be started.
+ * Verifies the SSH signature of a text, by a list of signers in the form of `allowed_signers`, today. A signature for
+ * another `namespace` does not count. Rejects where ssh-keygen cannot be started.
  */
 export async function signedBy(
   signers: string,

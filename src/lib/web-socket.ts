@@ -44,7 +44,7 @@ export function openWebSocket(socket: Duplex, request: WebSocketRequest, signal:
       socket.destroy()
     }
     signal.addEventListener('abort', abort, { once: true })
-    // Stays for the whole life: an error without a listener would end the process.
+    // Keep a listener for good: an error without one would end the process.
     web.on('error', fail)
     web.once('unexpected-response', (_request, response) => {
       fail(new UpgradeRefused(response.statusCode ?? 0, response.statusMessage ?? ''))

@@ -18,7 +18,7 @@ async function chartTools(env: NodeJS.ProcessEnv | Readonly<Record<string, strin
   return {
     env,
     clock: systemClock,
-    // A chart may make any text: it is read where it can be ended.
+    // A chart may render any text: parse it in the cage.
     async readObjects(text: string) {
       try {
         return await reader.objects([{ name: 'chart.yaml', bytes: Buffer.from(text) }])

@@ -22,7 +22,7 @@ export function prepareEnding(): Ending {
 
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      // The first asks everything to end in good order; a second one means it.
+      // The first signal asks for an orderly end; a second one ends at once.
       if (stop.signal.aborted) exit(signalCode(AbortSignal.abort(name)))
       stop.abort(name)
     })

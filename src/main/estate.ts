@@ -44,7 +44,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Text of others is built and evaluated in a process that can be ended, also for a command. */
+/** Untrusted text is built and evaluated in a process that can be ended, for commands too. */
 async function commandReader(): Promise<SourceReader> {
   const { createCommandReader } = await import('../source/apart/command-reader.ts')
   return createCommandReader(systemClock)

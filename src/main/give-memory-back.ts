@@ -13,7 +13,7 @@ export function giveMemoryBack(): void {
 
 let keptBytes = 0
 
-/** For a process with much work that is small each time: a collection stops it for as long as many changes take. */
+/** Frees memory in a process with frequent small work: a collection blocks it for as long as many changes take. */
 export function giveGrownMemoryBack(): void {
   if (!isWorthCollecting(process.memoryUsage.rss(), keptBytes)) return
   giveMemoryBack()

@@ -75,7 +75,7 @@ export interface ClusterSourceOptions {
   warn(message: string): void
 }
 
-/** Many changes at once are one. */
+/** Batches changes. */
 const GATHER_MS = 50
 /** Regrouping takes at most one part in so many of our time, for any number of objects and changes. */
 const GATHER_SHARE = 5
@@ -112,7 +112,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
       const begunMs = clock.monotonicMs()
       for (const one of followed) if (refresh(one)) one.onChange()
       current()
-      // A change after a calm waits for none before it.
+      // The first change after a pause is handled at once.
       const endedMs = clock.monotonicMs()
       notBeforeMs = endedMs + (endedMs - begunMs) * GATHER_SHARE
       if (redivided) options.onChange()
@@ -198,7 +198,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
       const informer = createInformer({
         ...options,
         path,
-        // An API of one's own may read anything in what was made for it.
+        // An API may read any field of the objects made for it.
         keep: (object) => (madeFor(object) === undefined ? heldObject(served, object) : object),
         onChange: (change) => noticed(served, change),
       })

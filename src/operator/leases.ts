@@ -59,7 +59,7 @@ export function createLeases(options: LeasesOptions): Leases {
   const own = `croft-replica-${options.name}`
   const identity = `${options.name}_${Math.floor(options.random.next() * 2 ** 40).toString(36)}`
   const informer = createInformer({ ...options, path: collection, labelSelector: ROLE, onChange: options.onChange })
-  /** Since when each replica's Lease has the version that we saw, by our own clock: times in it are of another computer. */
+  /** Since when each Lease has the seen version, by our own clock: its times are by other computers' clocks. */
   const seen = new Map<string, { readonly version: string | undefined; readonly sinceMs: number }>()
   let joined: string | undefined
 
@@ -181,7 +181,7 @@ export function createLeases(options: LeasesOptions): Leases {
       return true
     },
     async take(atom, atLeast, signal) {
-      // Asked of the server each time: who looked before the gate was shut finds its store closed.
+      // Read from the server each time: a replica that looked before the gate was shut finds its store closed.
       const gate = await client.get(`${collection}/${GATE}`, signal)
       const open = gate.is === 'answer' ? isOpen(gateIn(gate.value)) : gate.is === 'error' && gate.status === 404
       if (!open) return undefined

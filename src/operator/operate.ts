@@ -50,7 +50,7 @@ export interface Operation {
   readonly working: Replica['working']
 }
 
-/** Shards that come to rest within this time of each other do so together. */
+/** Shards that finish within this time of each other count as one. */
 const CALM_MS = 5_000
 
 /** Runs one replica of the operator: the objects of a cluster, its share of their shards, and an engine for each. */
@@ -65,7 +65,7 @@ export function createOperation(options: OperateOptions): Operation {
   let rested = 0
   /** Shards finish one after the other: report it once, after the last. */
   const calm = (after: Calm): void => {
-    // To collect the heap of a replica costs as much as many of its looks.
+    // Collecting a replica's heap costs as much as many looks.
     if (after === 'looks') return
     const mine = ++rested
     void clock.sleep(CALM_MS).then(() => {

@@ -61,7 +61,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
   const reads = new Map<string, ClusterRevision>()
   let passed: Passed | undefined
   let last: string | undefined
-  /** The objects as they were when nothing of the last report was left to write. */
+  /** The objects as of the last complete write-back. */
   let told: readonly DeclaredObject[] = []
 
   const keep = async (next: ReadonlySet<ResourceKey>): Promise<void> => {
@@ -103,7 +103,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     },
   }
 
-  /** True: everything was written already. */
+  /** Returns true if everything was written already. */
   const writeBack = async ({ report, read, estate }: Passed): Promise<boolean> => {
     if (!options.back.mayWrite()) return false
     let nothingNew = true

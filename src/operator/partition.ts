@@ -31,7 +31,7 @@ const COMMON: ReadonlySet<string> = new Set(['Estate', 'Approval'])
 
 /**
  * Objects are in one shard when one names the other, directly or over others. Too few shards cost speed, too many would
- * cost safety: so every text in an object of croft that is the name of another object counts as naming it. Pure.
+ * be unsafe: so every text of an object that equals another object's name counts as a reference. Pure.
  */
 export function partition(objects: readonly DeclaredObject[]): Partition {
   const common = objects.filter(({ served }) => COMMON.has(served.kind.kind))

@@ -55,7 +55,7 @@ const RENEW_MS = 3_000
 const LOOK_MS = 1_000
 /** A renewal that takes longer has failed: the next one must come before the Lease is over. */
 const RENEWAL_MS = 4_000
-/** Replicas that start together see each other before one takes everything. */
+/** Replicas that start together wait for each other before one takes all shards. */
 const ARRIVE_MS = 2_000
 /** How long the set of replicas must be stable before shards move to one with fewer. */
 const CALM_MS = 20_000
@@ -194,7 +194,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       const over = new AbortController()
       const both = AbortSignal.any([signal, over.signal])
       const following = leases.run(both)
-      // Beside everything else: work that is slow to end must not make us look dead.
+      // Runs beside all other work: a slow end must not make us look dead.
       const ended = new AbortController()
       let failure: { readonly error: unknown } | undefined
       const renewing = renew(ended.signal).catch((error: unknown) => {

@@ -58,7 +58,7 @@ export async function takenAlong(
     return 'the server does not say whether its definition stays'
   const resources = listed.is === 'answer' ? recordsOf(listed.value.resources) : []
   const verbs = resources.find(({ name }) => name === plural)?.verbs
-  // The server offers no creation of what it is about to forget.
+  // The server no longer offers to create objects of a kind that is being deleted.
   if (!Array.isArray(verbs) || !verbs.includes('create')) return `the definition of ${plural} is being deleted`
   if (!namespaced) return undefined
   const space = await client.get(`/api/v1/namespaces/${segment(namespace)}`)

@@ -117,7 +117,7 @@ function shownConditions(declared: DeclaredObject, known: KnownOfObject): readon
     return [{ type: 'Synced', status: 'False', reason: 'DeletionHeld', message }]
   }
   if (known.records.length === 0) {
-    // Facts and connections have no record: that they were accepted is all there is to say.
+    // Facts and connections have no record: their status is only that they were accepted.
     const ofCroft = declared.served.apiVersion.startsWith('croft.dev/')
     if (!known.passed || !ofCroft || declared.deleting) return []
     const accepted = { status: 'True', reason: 'Accepted', message: '' } as const

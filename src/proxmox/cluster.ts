@@ -18,7 +18,7 @@ export const CLUSTER: readonly Definition[] = [
       description: prose('For people.', { absent: '' }),
       keyboard: text('Keyboard of consoles, like de.'),
       language: text('Language of the page, like de.'),
-      // Proxmox takes `applet` too and keeps `html5` for it: a plan with it would never be empty.
+      // Proxmox stores `html5` for `applet`, so a plan with it would never be empty.
       console: choice('Which console opens.', ['vv', 'html5', 'xtermjs']),
       fencing: choice('How a lost host is stopped.', ['watchdog', 'hardware', 'both'], { absent: 'watchdog' }),
       ...named('_', {

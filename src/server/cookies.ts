@@ -19,7 +19,7 @@ export function readCookie(header: string | undefined, name: string): string | u
   return undefined
 }
 
-/** An empty value takes it away. Lax only for the way back from a sign-in elsewhere. */
+/** An empty value deletes the cookie. Lax only for the return from a provider's sign-in. */
 export function writeCookie(
   name: string,
   value: string,

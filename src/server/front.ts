@@ -220,7 +220,7 @@ export function createFront(parts: FrontParts): Front {
 
   const identified = (request: IncomingMessage) => door.identify(request.headers.authorization, sessionOf(request))
 
-  /** The stream ends with the right to it; who may still read comes back, with the rights that he has by then. */
+  /** Ends a stream with the right to it; a reader with other rights reconnects with those. */
   function watchReader(request: IncomingMessage, response: ServerResponse, was: Who): void {
     const gone = new AbortController()
     response.once('close', () => gone.abort())

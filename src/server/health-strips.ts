@@ -21,7 +21,7 @@ interface Track {
   notedMs: number
 }
 
-/** The worst of a slot is what is drawn; how long it was well and not well is what is counted. */
+/** The worst state is drawn; the durations up and down are counted. */
 interface Slot {
   letter: Letter
   upMs: number

@@ -36,7 +36,7 @@ export function createOidcPages({ options, oidc, door, cookies, addressOf }: Oid
     options.audit?.({ atMs: clock.now(), actor, what: 'sign-in', about: 'oidc', result, message })
   }
 
-  /** A person reads this, not a program: he came by a link. */
+  /** A person reads this, because a link led here. */
   async function refuse(error: unknown, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!(error instanceof LoginRefused)) throw error
     note('page:nobody', 'refused', error.message)

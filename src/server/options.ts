@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly metrics?: () => string | Promise<string>
   /** Reports whether the process (not the estate) is healthy. Default: always. */
   readonly healthy?: () => boolean
-  /** Told of what should not have happened here. */
+  /** Called with unexpected errors. */
   readonly warn?: (message: string) => void
   /** Called with each request that was refused or granted, for the audit log. */
   readonly audit?: (entry: AuditRequest) => void

@@ -23,8 +23,8 @@ const question = z.object({
 const STATUS_OF = { 'not-found': 404, refused: 422, away: 503 } as const
 
 /**
- * Logs of pods, as plain text, with `follow` until the reader goes. Programs write into their logs what they should not:
- * they are for those who may operate, and the audit log has who read which.
+ * Logs of pods, as plain text, with `follow` until the reader goes. Logs may contain secrets: reading them needs the
+ * right to operate, and is in the audit log.
  */
 export function createPodLogs(
   { controller, clock, audit }: Pick<ServerOptions, 'controller' | 'clock' | 'audit'>,

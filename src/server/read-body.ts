@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Declined } from './api/route.ts'
 
-/** The body, or 413 as soon as it is known to be too long: what a liar announces, or what really comes. */
+/** Returns the body, or 413 as soon as it is too long: by its announced or its real length. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLong = () => new Declined(413, 'too-large', `More than ${maxBytes} bytes are not taken.`)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLong()

@@ -256,7 +256,7 @@ describe('[S-21] the webhook', () => {
   test('a flood is answered 429 before its bodies are read, and the page goes on', async () => {
     let judged = 0
     await using it = await testServer({
-      // However long the flood takes here, no time passes in which more would be let in.
+      // Freeze the clock, so that a slow flood here does not gain new tokens.
       clock: { ...systemClock, monotonicMs: () => 0 },
       webhook: () => {
         judged += 1

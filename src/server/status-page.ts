@@ -115,7 +115,7 @@ ${strip(days, `${as}: ${words} over ${LIMITS.historyDays} days`)}
 const HEIGHT = 28
 const WIDTH = 6
 const GAP = 2
-/** Shorter as well as another colour: a bad day is seen without colours too. */
+/** Bars of bad days are shorter as well as coloured, so that they show without colours. */
 const SORTS = [
   ['up', HEIGHT, (one: HealthSeconds | undefined) => one !== undefined && one.down === 0 && one.up > 0],
   ['down', 18, (one: HealthSeconds | undefined) => one !== undefined && one.down > 0],
@@ -150,7 +150,7 @@ function shareOf(days: Line['days']): string | undefined {
     down += day?.down ?? 0
   }
   if (up + down === 0) return undefined
-  // Never rounded up to 100: a second of outage was one.
+  // Round down: a second of outage must not become 100.
   return `${Math.floor((up / (up + down)) * 10_000) / 100} %`
 }
 

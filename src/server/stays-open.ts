@@ -14,7 +14,7 @@ interface StayingOpen {
 export interface OpenReaders {
   /** Ends it within seconds of the session's end, the user's removal, or another role. */
   watch(one: StayingOpen): void
-  /** A session has ended: everything open is judged now. */
+  /** Judges all open answers, after the end of a session. */
   judgeNow(): void
 }
 

@@ -163,7 +163,7 @@ export function createStream(
   async function beat(): Promise<void> {
     while (!stop.signal.aborted) {
       await clock.sleep(LIMITS.streamHeartbeatMs, stop.signal)
-      // A comment would be seen by no script: the page could not tell a silent line from one that is cut.
+      // Send data, not a comment, which scripts cannot see: by it the page tells a silent connection from a dead one.
       const said = JSON.stringify({ atMs: clock.now(), everyMs: LIMITS.streamHeartbeatMs })
       for (const client of clients) write(client, `event: beat\ndata: ${said}\n\n`)
       if (sent !== undefined && !wanted()) forget()

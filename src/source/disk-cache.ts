@@ -122,7 +122,7 @@ export function programFiles(): readonly string[] {
 function load(path: string, stamp: string): StoredTree {
   const bytes = readOwnFile(path, LIMITS.cacheBytes)?.bytes
   const body = bytes?.subarray(65)
-  // Hashed as it lies there: megabytes are not turned into text, and back, for that.
+  // Hash the raw bytes: converting megabytes to text and back would be slow.
   if (bytes?.[64] !== 10 || body === undefined || sha256(stamp, body) !== bytes.toString('latin1', 0, 64))
     return NOTHING_STORED
   try {

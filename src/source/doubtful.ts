@@ -7,7 +7,7 @@ import { objectsOf, readDocuments } from './manifest.ts'
 import { isTouched, remainderOf } from './remainder.ts'
 import { type FileAt, fieldProblemAt, originOf } from './yaml/problem-at.ts'
 
-/** A declaration that was refused, without what it was refused for: nothing is done for it, its mistakes are looked for. */
+/** A refused declaration without its wrong fields: only for finding further mistakes, never applied. */
 export interface Doubtful {
   readonly declaration: Declaration
   /** Further problems of the declaration's fields. */

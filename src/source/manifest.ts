@@ -53,7 +53,7 @@ const NOT_JSON = 'this is not JSON, which has no comments, no comma after the la
 /** Reads a JSON text as one document. JSON.parse hides duplicate keys, so ours are parsed again as YAML. */
 export function readJson(text: string): readonly ReadDocument[] {
   const document = { text, line: 1 }
-  // Programs leave files of this name empty, or people a note in them: without a bracket no object can be in it.
+  // Such a file may be empty or a note: without a bracket it holds no object.
   if (!/[{[]/.test(text)) return [{ document, value: undefined, findings: [] }]
   try {
     const value: unknown = JSON.parse(text)

@@ -104,7 +104,7 @@ async function readSibling(directory: string, file: string): Promise<string | un
 /** A file of the directory or of its repository. What leads out of that is not followed. */
 async function siblingBytes(directory: string, file: string): Promise<Buffer | undefined> {
   try {
-    // Most are not there, and threads that read files would be started to find that out.
+    // Most do not exist, and asynchronous reads would start threads to find that out.
     const here = realpathSync(directory)
     const root = file.startsWith('../') ? repositoryOf(here) : here
     const wanted = realpathSync(join(here, file))

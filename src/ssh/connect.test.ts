@@ -159,7 +159,7 @@ test('[S-50] a host whose key changes under a run is refused from then on, thoug
     for (let tries = 0; tries < 2; tries++) {
       const failure = await shell.run(['touch', ran]).catch((error: unknown) => error)
       assert.ok(failure instanceof ShellFailure, JSON.stringify(failure))
-      // The first may still go over the connection that was cut.
+      // The first command may still use the closed connection.
       if (failure.code === 'host-key') {
         assert.equal(failure.ran, 'no')
         assert.ok(failure.message.includes(keyFingerprint(other.hostKey)), failure.message)

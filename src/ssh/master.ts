@@ -64,7 +64,7 @@ export async function openMaster(target: SshTarget, options: MasterOptions, sign
           if (master.exitCode !== null || master.signalCode !== null) resolve()
           else master.once('exit', () => resolve())
         })
-        // Asked to end by its socket, and made to if that does not help.
+        // Ask it to end by its socket, then kill it.
         master.kill('SIGTERM')
         await ended
         release()
@@ -154,7 +154,7 @@ function write(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
 }
 
-/** ssh needs to find its keys and the agent; nothing else of the person's environment is its business. */
+/** Returns the environment for ssh: only what it needs to find keys and the agent. */
 export function sshEnvironment(env: MasterOptions['env']): Readonly<Record<string, string>> {
   const kept = ['HOME', 'USER', 'LOGNAME', 'SSH_AUTH_SOCK', 'XDG_RUNTIME_DIR'].flatMap((name) => {
     const value = env[name]

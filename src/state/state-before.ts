@@ -34,7 +34,7 @@ export async function stateFromBefore(
   return found
 }
 
-/** Read from a copy: opening a database may bring it to the form of today. */
+/** Reads a copy, because opening a database may migrate it. */
 async function recordsIn(runtime: Pick<StateAccess, 'openStore'>, folder: string): Promise<readonly ResourceRecord[]> {
   const copy = mkdtempSync(path.join(tmpdir(), 'croft-before-'))
   try {

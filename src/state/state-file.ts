@@ -166,7 +166,7 @@ export async function holdState(
   )
 }
 
-/** A croft that was just ended may take a moment to be gone. */
+/** Waits for a croft that is about to exit. */
 const GOING = { looks: 150, everyMs: 100 } as const
 
 /**

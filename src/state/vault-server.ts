@@ -51,7 +51,7 @@ function withToken(server: SecretServer, token: string): SecretServer {
   return { ...server, headers: { ...server.headers, 'x-vault-token': token } }
 }
 
-/** Vault answers alike for different mistakes: only then is it asked what it is. */
+/** Asks Vault for details, only after an error: it answers alike for different mistakes. */
 async function lookUp(
   { status }: ServerAnswer,
   mount: string,

@@ -28,7 +28,7 @@ interface ReadHead {
 interface StoreDraft {
   head: Omit<StoreHead, 'sections' | 'commit'>
   get<T>(section: string): Promise<T | undefined>
-  /** Undefined takes the section away. */
+  /** Undefined deletes the section. */
   set(section: string, value: unknown): void
 }
 
@@ -200,7 +200,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
       }
       last = undefined
       const why = passing(asked)
-      // Conflict; or the object is gone, or is there already.
+      // A conflict; or the object is gone, or exists already.
       const lost = asked.is === 'error' && (asked.status === 409 || asked.status === 404)
       if (lost && attempt === 1) return 'lost'
       if (asked.is === 'error' && !lost && (why === undefined || place.wait === undefined))

@@ -75,7 +75,7 @@ export function Quorum({ cluster }: { readonly cluster: ClusterOnPage }) {
 }
 
 export function upgradeOf(cluster: ClusterOnPage): { readonly done: number; readonly all: number } | undefined {
-  // After a restore the nodes of the snapshot say their old release until they are back.
+  // After a restore, nodes report the snapshot's old release until they are back.
   if (cluster.hops.length === 0 || cluster.operation !== undefined) return undefined
   const all = cluster.nodes.length
   return { done: cluster.nodes.filter(({ version }) => version === cluster.version).length, all }

@@ -124,7 +124,7 @@ function whyNot({ phase, name }: ClusterOnPage): { readonly says: string; readon
   }
 }
 
-/** Goes from the answer into a file, and is kept nowhere on the page. */
+/** Saves the answer directly to a file; the page keeps no copy. */
 async function download(cluster: string): Promise<{ readonly message: string }> {
   const { yaml, message } = await api.kubeconfig(cluster)
   const link = document.createElement('a')

@@ -14,7 +14,7 @@ export function Dialog({
   readonly wide?: boolean
 }) {
   const box = useRef<HTMLDialogElement>(null)
-  // At once, not after the next frame: who types right after the key that opened it types into it.
+  // In a layout effect, so that keys typed right after opening go into the dialog.
   useLayoutEffect(() => {
     box.current?.showModal()
     return () => box.current?.close()

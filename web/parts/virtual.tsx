@@ -25,7 +25,7 @@ export function VirtualList<T>({
     if (box.current === null || scroller === null || scroller === undefined) return
     const top = scroller.getBoundingClientRect().top - box.current.getBoundingClientRect().top
     const from = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN)
-    // A list that begins far below shows nothing: a negative end would count from its own end.
+    // For a list far below the view, a negative end would count from the end of the list.
     const to = Math.max(0, Math.ceil((top + scroller.clientHeight) / rowHeight) + OVERSCAN)
     set((old) => (old.from === from && old.to === to ? old : { from, to }))
   }

@@ -66,7 +66,7 @@ function Days({ one, atMs }: { readonly one: DayStrip; readonly atMs: number }) 
   const letters = one.days.map((day) => (day === null ? '.' : day.down > 0 ? 'x' : day.up > 0 ? 'o' : '?'))
   const up = one.days.reduce((sum, day) => sum + (day?.up ?? 0), 0)
   const down = one.days.reduce((sum, day) => sum + (day?.down ?? 0), 0)
-  // Never rounded up: a minute of outage is not none.
+  // Round down: a minute of outage must show.
   const share = up + down === 0 ? '–' : `${Math.floor((up / (up + down)) * 1000) / 10} %`
   const words = up + down === 0 ? 'not known' : `well ${share} of the time`
   return (

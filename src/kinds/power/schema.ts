@@ -97,7 +97,7 @@ export const powerSchema = z.strictObject({
       peopleIdle: duration.default('8h'),
       backups: z.boolean().default(true),
       jobs: z.boolean().default(true),
-      /** A job that has run for so long is stuck, and holds nothing. */
+      /** A job that runs longer is stuck, and no longer counts as work. */
       jobsAtMost: duration.default('1d'),
     })
     .prefault({}),

@@ -67,7 +67,7 @@ function referencesOf({ definition, id, fields, scope }: SettingSpec): readonly 
     case 'bridge':
       return [...to('bond', fields.ports), ...to('vlan', fields.ports)]
     case 'node-options':
-      // Proxmox looks for the plugin of a domain when it is named; an account is only needed for the order.
+      // Proxmox requires the plugin of a named domain; an account is required only for the order.
       return Object.entries(fields).flatMap(([name, value]) =>
         /^acmedomain\d$/.test(name) ? to('acme-plugin', (value as { readonly plugin?: string }).plugin) : [],
       )

@@ -31,7 +31,7 @@ export function ownAccess(provider: ProviderKind, given: ProviderFields): readon
   return (provider.fields.acl === undefined ? [] : (given.acl ?? [])) as readonly OwnAccess[]
 }
 
-/** A bare number is a VM to the provider unless `type` says otherwise. */
+/** To the provider, a bare number is a VM unless `type` differs. */
 function idOf(provider: ProviderKind, given: ProviderFields): string | undefined {
   const id = (provider.id === undefined ? undefined : (given[provider.id] as string | undefined)) ?? provider.defaultId
   return provider.definition === 'ha-resource' && id !== undefined && /^\d+$/.test(id)
@@ -46,7 +46,7 @@ function ours(
 ): Record<string, SettingValue> {
   if (typeof mapped === 'string') {
     const joined = before[mapped]
-    // The chain of authorities follows the certificate itself.
+    // The CA chain follows the certificate.
     const whole =
       mapped === 'certificate' && joined !== undefined ? `${valueText(joined).trimEnd()}\n${valueText(value)}` : value
     return { [mapped]: whole as SettingValue }

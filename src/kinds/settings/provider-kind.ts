@@ -167,7 +167,7 @@ function checkGuest(provider: ProviderKind, given: ProviderFields): readonly Fie
   return []
 }
 
-/** A line of access control is for exactly one. */
+/** Checks that a permission is for exactly one user, group or token. */
 function checkWho(provider: ProviderKind, given: ProviderFields): readonly FieldProblem[] {
   if (provider.definition !== 'acl') return []
   const who = ['userId', 'groupId', 'tokenId'].filter((field) => given[field] !== undefined)
@@ -176,7 +176,7 @@ function checkWho(provider: ProviderKind, given: ProviderFields): readonly Field
   return [{ code: who.length === 0 ? 'missing-field' : 'bad-value', path: ['spec', 'forProvider', 'userId'], message }]
 }
 
-/** A user or a group that brings its own access: one line each, kept beside it. */
+/** Returns the permissions in a user's or group's own declaration: separate settings, one line each. */
 function accessParts(
   provider: ProviderKind,
   setting: SettingSpec,

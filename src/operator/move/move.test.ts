@@ -166,7 +166,7 @@ async function createGround(): Promise<Ground> {
       const store = await openSqliteStore(file, { moved: () => movedAway(file) })
       if (await begins(store)) owners.push('database')
       const gate = await createGateKeeper(free, home).read()
-      // A replica that looked before there was a gate is one that was there before the move began.
+      // A replica without a gate was there before the move started.
       if (gate !== undefined && isOpen(gate)) {
         const begun = await Promise.all(ATOMS.map((atom) => begins(storeAt(atom))))
         if (begun.some(Boolean)) owners.push('cluster')

@@ -144,7 +144,7 @@ async function eachStore(
   }
 }
 
-/** An operator that was never moved into and keeps something has records that must not be replaced. */
+/** Refuses to replace the records of an operator that keeps an estate without a move. */
 async function refuseKept(options: MoveOptions, mover: string): Promise<void> {
   let kept = 0
   await eachStore(options, mover, async (store) => {

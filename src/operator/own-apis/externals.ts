@@ -11,7 +11,7 @@ export interface Externals {
   find(reference: PermittedRead<ObjectReference>): Foreign | undefined | string
   /** Everything that was read, by `readKey`. */
   all(): ReadonlyMap<string, Foreign | string>
-  /** Another one whenever one of them is another. */
+  /** A number that changes with any of them. */
   stamp(): number
   /** Reads all requested objects. Returns true if one has changed. */
   read(): Promise<boolean>

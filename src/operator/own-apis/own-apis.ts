@@ -56,9 +56,9 @@ export interface OwnApisOptions {
 
 const MANAGER = 'fieldManager=croft-compose&force=true'
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-/** Many changes at once are one. */
+/** Batches changes. */
 const GATHER_MS = 200
-/** Kinds come and go without a word. */
+/** Interval of discoveries: kinds come and go without an event. */
 const LOOK_MS = 30_000
 const SOON_MS = 1_000
 const AT_ONCE = 8
@@ -385,7 +385,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
         .map((object) => ({ collection, object: { apiVersion: place.apiVersion, ...object } as Foreign }))
     })
 
-  /** False: something could not be read yet. */
+  /** Returns false if something could not be read yet. */
   const look = async (signal: AbortSignal): Promise<boolean> => {
     if (clock.monotonicMs() - lookedMs >= LOOK_MS) {
       const found = await servedDefinitions(client)

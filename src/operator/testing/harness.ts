@@ -48,10 +48,10 @@ export interface RunningOperator {
   readonly failure: () => unknown
   readonly working: () => readonly string[]
   stop(): Promise<void>
-  /** Stands still as a whole, as a process that is stopped or a machine that is suspended; what it sent may arrive. */
+  /** Pauses as a whole, like a stopped process or a suspended machine; requests in flight may arrive. */
   pause(): void
   wake(): void
-  /** Ends without a word, as a machine that loses its power. */
+  /** Ends abruptly, like a machine without power. */
   die(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Declined, type Route, route } from './route.ts'
 
-/** A certificate that may do everything on the cluster: for admins, for a day at most, and never in a log. */
+/** A certificate with all rights on the cluster: for admins, for a day at most, and never in a log. */
 export const KUBECONFIG: Route = route({
   method: 'POST',
   path: '/api/kubeconfig',

@@ -32,7 +32,7 @@ export function tellTimeline(
   }
   for (const commit of commits) about.set(commit.commit, commit)
   const groups = byCause(events)
-  // A commit that changed nothing is worth its line: the push was seen.
+  // List a commit without changes too: it shows that the push arrived.
   for (const commit of commits) if (!groups.has(commit.commit)) groups.set(commit.commit, [])
   const chapters: Chapter[] = []
   for (const [commit, group] of groups) {

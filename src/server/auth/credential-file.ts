@@ -23,7 +23,7 @@ export function credentialFile<T>(path: string, schema: z.ZodType<T>, empty: T):
     if (stamp === undefined) return empty
     if (known?.stamp === stamp) return known.value
     const value = parse(await readFile(path, 'utf8'))
-    // Judged under the stamp that was taken before: a change in between is read again next time.
+    // Store it under the earlier stamp: a change in between is read again next time.
     known = { stamp, value }
     return value
   }

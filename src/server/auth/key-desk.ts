@@ -162,7 +162,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
       if ('refused' in judged) throw fail(judged.refused)
       const next = { ...asked, signCount: judged.signCount, usedMs: clock.now() }
       await change(file, person, (holder) => {
-        // Another answer of this key may have counted since: then this count is judged against an old one.
+        // Another answer of this key may have counted since, so check its counter again.
         const key = keyIn(holder)
         if (key?.signCount !== asked.signCount || key.publicKey !== asked.publicKey) throw fail('Show it again.')
         return { ...holder, keys: holder.keys.map((one) => (one === key ? next : one)) }

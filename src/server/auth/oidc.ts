@@ -11,7 +11,7 @@ import { sameSecret, unguessable } from './unguessable.ts'
 export interface OidcOptions {
   readonly issuer: string
   readonly clientId: string
-  /** Read when it is needed, so that it is nowhere else. Public clients have none. */
+  /** Read on use, so that it is stored nowhere else. Public clients have none. */
   readonly clientSecret?: () => string | Promise<string>
   /** The callback URL: `https://croft.example/api/login/oidc/callback`. */
   readonly redirectUrl: string

@@ -12,7 +12,7 @@ export function createRate({ perSecond, burst }: { readonly perSecond: number; r
     take(subject, nowMs) {
       const bucket = buckets.get(subject) ?? { left: burst, atMs: nowMs }
       const left = Math.min(burst, bucket.left + (Math.max(0, nowMs - bucket.atMs) / 1000) * perSecond)
-      // Deleted and set again: the order of a Map is the order of setting, so the first is the longest unused.
+      // Delete and set it again: a Map keeps insertion order, so the first one is the least recently used.
       buckets.delete(subject)
       if (buckets.size >= LIMITS.rateBuckets) {
         const [oldest] = buckets.keys()

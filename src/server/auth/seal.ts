@@ -4,7 +4,7 @@ import { unguessable } from './unguessable.ts'
 /** Closes a text so that only this process can read it, or notice that it is another one. */
 export interface Seal {
   close(text: string): string
-  /** Undefined: it was not closed here, or was changed. */
+  /** Undefined: it was not sealed here, or was changed. */
   open(sealed: string): string | undefined
 }
 

@@ -19,7 +19,7 @@ export interface SignedIn {
   readonly openedMs: number
 }
 
-/** A session as it is listed. Its id is good for ending it, and for nothing else. */
+/** A listed session. Its id can only end it. */
 export interface ListedSession extends Pick<SignedIn, 'user' | 'role' | 'source' | 'address' | 'openedMs'> {
   readonly id: string
 }
@@ -51,7 +51,7 @@ export interface Sessions {
   idOf(cookie: string): string
   /** Ends the session of that id. */
   end(id: string): void
-  /** Notes a code that was shown: whether it was right. Too many wrong ones end the session. */
+  /** Notes a right or wrong code. Too many wrong ones end the session. */
   showFactor(cookie: string, right: boolean, nowMs: number): void
   hasFactor(cookie: string, nowMs: number): boolean
   /** Stores the key's challenge, and discards the previous one. */

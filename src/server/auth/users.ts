@@ -16,7 +16,7 @@ const securityKey = z.strictObject({
     .max(LIMITS.securityKeyTextLength),
   /** The owner's name for it. */
   name: z.string().min(1).max(64),
-  /** The name of the page that it was made for; it answers no other. */
+  /** The page name it was made for: it does not answer others. */
   rpId: z.string().min(1).max(253),
   publicKey: z.string().max(LIMITS.securityKeyTextLength),
   algorithm: z.literal(ALGORITHMS),
@@ -45,7 +45,7 @@ const user = z.strictObject({
   invite: invite.optional(),
   /** A disabled user cannot sign in, even through a linked provider. */
   disabled: z.boolean().optional(),
-  /** Another one with every new password, and for a user who is removed and made again: old sessions end with it. */
+  /** Changes with each password, and when a user is removed and created again: old sessions end with it. */
   generation: z.string().default(''),
 })
 /** A provider's user without an entry here, with the keys that they added. */

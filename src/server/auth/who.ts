@@ -82,7 +82,7 @@ export function createDoorkeeper(
       sessions.close(cookie)
       return NOBODY
     }
-    // A local user has the role that the file gives him now, not the one he had when he signed in.
+    // A local user has the file's present role, not the one at sign-in.
     const role = session.source === 'local' && user !== undefined ? user.role : session.role
     return of(session, role)
   }

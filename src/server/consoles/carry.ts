@@ -21,8 +21,8 @@ interface CarryHooks {
 }
 
 /**
- * Carries bytes between a web socket and a terminal, as binary messages; text messages are JSON about it. Neither side is
- * sent more than it takes. Returns how to end it with a sentence that the page shows.
+ * Carries bytes between a web socket and a terminal, as binary messages; text messages are JSON about it. Applies back
+ * pressure both ways. Returns a function that ends it with a message for the page.
  */
 export function carry(
   web: WebSocket,

@@ -60,7 +60,7 @@ export function createConsoleDesk({ controller, clock, audit }: DeskOptions, doo
     }
   }
 
-  /** Both ways to a line end: the new one is dialed when the old one has gone. */
+  /** A line has one reader: dial the new console after the old one has closed. */
   async function takeFrom(held: OpenConsole, by: Actor): Promise<void> {
     const stream = held.terminal?.stream
     const gone = new AbortController()
@@ -82,7 +82,7 @@ export function createConsoleDesk({ controller, clock, audit }: DeskOptions, doo
       const session = door.sessionId(cookie)
       const times = { sinceMs: clock.now(), openedMs, typedMs: openedMs }
       const one: OpenConsole = { key, person, actor, session, over, ...times }
-      // Before anything is waited for: of two who ask at once one has it.
+      // Add it before awaiting: of two concurrent requests, one wins.
       open.add(one)
       if (verdict.ends !== undefined) await takeFrom(verdict.ends, actor)
       const patience = new AbortController()

@@ -50,7 +50,7 @@ export interface Cage {
   perform(job: CageJob, budget: JobBudget, files?: readonly SourceFile[]): Promise<JobResult>
 }
 
-/** Small questions of every pass, which a tree that is slow to read must not hold up. */
+/** The cage for small questions of each pass, so that a slow tree does not delay them. */
 export function askingCage(): Cage {
   asking ??= createCage(LIMITS.answerHeapMb)
   return asking
@@ -121,7 +121,7 @@ export function createCage(heapMb: number): Cage {
       await Promise.race([caged.tell(job), ...limits])
       await next()
       void limits.splice(limits.indexOf(starting), 1)
-      // Counted from here: a busy computer is slow to start a process.
+      // Start the timer here: a busy computer is slow to start a process.
       const tooLong = () => ended(`takes longer than ${budget.deadlineMs / 1000} s`)
       until(budget.each === true ? lateEach(caged, budget, tooLong, ending.signal) : late(budget.deadlineMs, tooLong))
       const result = await resultOf(caged, next)
@@ -145,7 +145,7 @@ export function createCage(heapMb: number): Cage {
   }
 }
 
-/** Rejects when the job has been at one and the same thing for the whole deadline: the time of others is not charged to it. */
+/** Rejects if one item takes the whole deadline: time spent on other items does not count. */
 async function lateEach(
   caged: Caged,
   { clock, deadlineMs }: JobBudget,

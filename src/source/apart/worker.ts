@@ -22,7 +22,7 @@ process.on('message', (order: CageOrder) => {
   if (order === 'next') answerNext()
   else if ('files' in order) files.push(...order.files)
   else {
-    // The library takes a while to load: that is no work of the job.
+    // Load the library first: that time does not count for the job.
     if (order.job === 'answers' || order.job === 'compose') holds('true', {})
     say({ said: 'begun' })
     left = performed(order, files)
@@ -59,7 +59,7 @@ function begin(index: number): void {
   writeSync(PLACE_FD, new Int32Array([index]))
 }
 
-/** Answers at least one, and as many as there is time for: others wait for this process too. */
+/** Answers at least one question, and further ones within the time limit, because others wait for this process. */
 function forAWhile<Q, A>(questions: readonly Q[], answer: (question: Q, index: number) => A): readonly A[] {
   const answers: A[] = []
   const untilMs = systemClock.monotonicMs() + LIMITS.answerMs

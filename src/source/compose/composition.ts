@@ -202,7 +202,7 @@ function inputsOf(composition: DocumentFields, wrong: Complain): readonly StepIn
     const { functionRef, input: written } = fieldsOf(entry)
     const input = fieldsOf(written)
     const name = String(fieldsOf(functionRef).name)
-    // A function may be installed under any name; the group of its input is its own.
+    // A function may be installed under any name; its input's group identifies it.
     const takes = String(input.apiVersion)
     const path: ProblemPath = ['spec', 'pipeline', index, 'input']
     // function-auto-ready only makes a composite ready with its parts, which croft does itself.
@@ -418,7 +418,7 @@ function noUid({ path }: Patch): FieldProblem {
   return { code: 'bad-composition', path, message: 'an instance in a file has no uid', hint: 'use metadata.name' }
 }
 
-/** Crossplane gives names by chance; here the same composite always has the same parts. */
+/** Crossplane's names are random; here the same composite always has the same parts. */
 function named(base: DocumentFields, { metadata }: DocumentFields, part: string): DocumentFields {
   const own = fieldsOf(base.metadata)
   const { name, namespace } = fieldsOf(metadata)

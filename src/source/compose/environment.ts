@@ -243,7 +243,7 @@ function byName(
   return problem([...path, 'ref', 'name'], `there is no EnvironmentConfig ${name}`)
 }
 
-/** Undefined: no label is left to ask for. */
+/** Undefined: no required label has a value. */
 function byLabels(
   { labels, single, min, max, sortBy, path }: EnvironmentSource & { readonly by: 'labels' },
   composite: DocumentFields,

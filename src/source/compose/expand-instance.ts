@@ -15,7 +15,7 @@ import { ANYTHING, conform, type DocumentFields } from './shape.ts'
 
 /** One document made for an instance, as judged. */
 export interface MadeDocument {
-  /** The resource of the definition that it was made from; of what an instance in it became, that instance's. */
+  /** Id of the definition's resource; for a nested instance's document, that instance's resource. */
   readonly id: string
   /** The resource of the definition, with a number where it makes several. */
   readonly part: string
@@ -76,7 +76,7 @@ export function expandInstance(
   }
 }
 
-/** An instance of instances: each is within its limit, and all of them together are not. */
+/** Thrown if nested instances exceed the limit together, each being within it. */
 class TooManyNested extends Error {}
 
 /** The scope with the number of documents that one instance may still make, nested ones included. */

@@ -239,7 +239,7 @@ function fieldOf(on: ValueShape, field: string, path: string | undefined): Value
   )
 }
 
-/** `a.?b` as what it selects of what. */
+/** Returns the parts of `a.?b`. */
 function optionalSelection({ exprKind: kind }: CelExpression) {
   if (kind.case !== 'callExpr' || kind.value.function !== OPTIONAL_FIELD) return undefined
   const { target, args } = kind.value

@@ -22,7 +22,7 @@ export function templateProblems(template: DocumentFields, path: ProblemPath): r
     )
   if (typeof kind !== 'string' || !/^\w+$/.test(kind))
     problems.push(wrong([...path, ...(kind === undefined ? [] : ['kind'])], 'a template needs a kind like Deployment'))
-  // People sketch a graph and leave this for later. Only an instance cannot do without.
+  // Warn only: a template may be a sketch without metadata, which only instances need.
   if (!isFields(metadata))
     problems.push({ ...wrong(path, 'a template needs metadata with a name'), severity: 'warning' })
   else if (metadata.namespace !== undefined && isWithoutNamespace(template))

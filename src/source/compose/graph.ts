@@ -135,7 +135,7 @@ export function readGraph(document: DocumentFields): {
 } {
   const value = speakable(document)
   const problems: FieldProblem[] = []
-  /** They leave the graph as usable as it is without them. */
+  /** Problems that do not prevent the use of the graph. */
   const warnings: FieldProblem[] = []
   const wrong = (path: ProblemPath, message: string, hint?: string) =>
     problems.push(fieldProblem('bad-graph', path, message, hint))

@@ -122,7 +122,7 @@ async function completed(at: ObjectsAt, fetching: Fetching, steps = 0): Promise<
     return await (fetching.reader ?? readHere).kustomized(unbuilt, there)
   } catch (error) {
     const problem = { problem: whyOf(error) }
-    // Counts as one that is missing, so that it is built again: the computer may have been short of memory.
+    // Store the problem as missing, so that it is built again: the computer may have been short of memory.
     fetching.fetched.set(['kustomization', unbuilt.directory, ...unbuilt.places].join(' '), problem)
     return problem
   }
@@ -229,7 +229,7 @@ async function anonymousToken(
   return answer.token ?? answer.access_token
 }
 
-/** JavaScript's own message would show how the text begins. */
+/** JavaScript's own message would quote the text. */
 function jsonOf(bytes: Uint8Array): object {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))

@@ -47,7 +47,7 @@ function isHeldToHash(place: string): boolean {
   return /#[0-9a-f]{64}$|^oci:\/\/.*@sha256:[0-9a-f]{64}$|^git\+.*#[0-9a-f]{40}:/.test(place)
 }
 
-/** A full or read-only disk costs a request, and nothing else. */
+/** Ignore a full or read-only disk: it only costs a request. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()

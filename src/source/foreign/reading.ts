@@ -52,7 +52,7 @@ export function chosenFiles(files: readonly ForeignFile[], under: string | undef
 
 export type Fields = Record<string, unknown>
 
-/** A name for an object, out of words that were not made for one. */
+/** Makes a valid name of arbitrary words. */
 function nameFrom(words: readonly unknown[]): string {
   return (
     words
@@ -68,7 +68,7 @@ function nameFrom(words: readonly unknown[]): string {
 /** Names that are not given twice for one kind. */
 export function createNames(): (kind: string, words: readonly unknown[]) => string {
   const taken = new Set<string>()
-  /** The number to try next: a thousand of one name are not counted from two each time. */
+  /** The next number to try, so that a thousand equal names are not counted from two each time. */
   const numbers = new Map<string, number>()
   return (kind, words) => {
     const base = nameFrom(words)

@@ -60,7 +60,7 @@ export async function objectsAtCommit(
   await using door = egress.terse ? await (await import('../../lib/egress-door.ts')).openEgressDoor(egress) : undefined
   const directory = await mkdtemp(join(tmpdir(), 'croft-git-'))
   const common = defined({ signal })
-  // Our own directory has nothing in it that git takes from a home.
+  // Our own directory as home has no configuration for git.
   const alone = door === undefined ? undefined : { home: directory, proxy: door.url }
   try {
     await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })

@@ -42,7 +42,7 @@ export async function mergedTree(
 ): Promise<MergedTree> {
   const at = { directory: repository, ...(signal === undefined ? {} : { signal }) }
   const flags = ['--write-tree', '--name-only', '--no-messages', '-z']
-  // Conflicts are an answer, given with exit code 1.
+  // Exit code 1 reports conflicts.
   const output = await runGit({ ...at, arguments: ['merge-tree', ...flags, base, head], codes: [0, 1] })
   const [tree = '', ...conflicts] = output.toString('utf8').split('\0')
   if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(tree)) throw new GitFailed('merge-tree', 'there is no common history')

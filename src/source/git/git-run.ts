@@ -106,7 +106,7 @@ export function runGit(run: GitRun): Promise<Buffer> {
   })
 }
 
-/** The system says the same of a program and of a directory that are not there. */
+/** The system's error is the same for a missing program and a missing directory. */
 function notStarted(directory: string): string {
   return existsSync(directory)
     ? 'Git is not installed, or not in PATH: install it (on Debian: apt install git)'

@@ -32,7 +32,7 @@ export interface FollowOptions {
   readonly inForce?: () => string | undefined
   /** The commit read last that is followed or waits; one that was given up is read again. Absent: the last one read. */
   readonly newest?: () => string | undefined
-  /** A step back in history that a person has allowed, by its commit. */
+  /** Reports whether a person has allowed to go back to this commit. */
   readonly mayReturnTo?: (commit: string) => boolean
   /** The source's name for such a permission. */
   readonly name?: string
@@ -42,7 +42,7 @@ export interface FollowOptions {
   readonly access?: {
     readonly settings?: readonly string[]
     readonly sshCommand?: string
-    /** Lays out what the settings point to, before the remote is spoken to; answers how to take it away again. */
+    /** Writes the files that the settings point to, before git runs; returns how to remove them. */
     prepare?(): Promise<() => void>
   }
 }

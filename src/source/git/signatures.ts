@@ -61,7 +61,7 @@ async function isSignedNow(commit: Buffer, signers: string): Promise<boolean> {
   }
 }
 
-/** A commit as it was signed, without the signature that was put into it. */
+/** Splits a commit into its signature and the signed text. */
 export function takenApart(commit: Buffer): { readonly signature: string | undefined; readonly payload: Buffer } {
   const text = commit.toString('latin1')
   const end = text.indexOf('\n\n')

@@ -57,7 +57,7 @@ export interface FilesInHand {
   readonly bytes?: ReadonlyMap<string, Uint8Array>
   /** Objects of other repositories and of charts, by their places. */
   readonly fetched?: ReadonlyMap<string, readonly unknown[]>
-  /** For who builds many times of the same files: what was found out about them before. */
+  /** For repeated builds of the same files: the results about them so far. */
   readonly before?: FilesBefore
 }
 

@@ -210,7 +210,7 @@ export function nameBeforeContent(item: KustomizeItem): KustomizeItem {
 
 /** Ten characters of SHA-256 over the content as Go writes it in JSON, in an alphabet that spells no words. */
 function contentHash(object: ObjectFields): string {
-  // kustomize means to hash the name too and looks it up where it is not: it is always empty.
+  // kustomize's code intends to hash the name, but looks it up at a wrong place: it is always empty.
   const name = ''
   const wrapped = (field: string) => (isFields(object[field]) ? wrapBase64(object[field] as Data) : '')
   const content =

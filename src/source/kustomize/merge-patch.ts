@@ -44,7 +44,7 @@ function mergeFields(base: unknown, patch: MergedFields, merging: Merging): unkn
   return merged
 }
 
-/** kustomize walks the whole object when it merges, and fields without a value do not survive that. */
+/** kustomize visits the whole object when it merges, which drops fields with null. */
 function withoutNulls(fields: MergedFields): MergedFields {
   return Object.fromEntries(
     Object.entries(fields)

@@ -19,7 +19,7 @@ export interface SopsMetadata {
   readonly rules: SopsRules
 }
 
-/** Keys of other kinds that sops knows, as a person calls them. */
+/** Other key types of sops, with their names. */
 const OTHER_KEYS: readonly (readonly [string, string])[] = [
   ['pgp', 'PGP'],
   ['kms', 'AWS KMS'],

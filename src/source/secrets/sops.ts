@@ -99,7 +99,7 @@ function openText(text: string, key: Uint8Array, path: string, where: string) {
   return { value, type, bytes }
 }
 
-/** A plain value as sops counts it into the code. */
+/** Returns a plain value in the form that sops counts in the MAC. */
 function bytesOf(value: string | number | boolean, written?: string): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value).toString() : decimal(value)

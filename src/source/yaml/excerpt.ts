@@ -31,7 +31,7 @@ function shownLines(text: string): readonly string[] {
   return last.lines
 }
 
-/** The last line of a secret of several lines is as secret as the first. */
+/** Mask whole texts: the last line of a secret is as secret as the first. */
 function shownLine(lines: readonly string[], at: number): string {
   const line = lines[at] ?? ''
   return line === SWALLOWED ? '***' : line

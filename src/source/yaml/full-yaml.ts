@@ -188,7 +188,7 @@ class Walk {
     return map
   }
 
-  /** `{labels: }` is nothing to one tool of Kubernetes and an empty text to the next. */
+  /** Refuses `{labels: }`, which is null to one tool of Kubernetes and an empty text to another. */
   #unsaid({ key, value }: Pair): void {
     if (!yamlLibrary().isScalar(value) || value.type !== 'PLAIN' || value.source !== '' || value.tag !== undefined)
       return

@@ -39,7 +39,7 @@ function tokensOf(text: string): readonly string[] | undefined {
   return tokens
 }
 
-/** Brackets inside each other: deeper is no expression that a person wrote. */
+/** Deeper nesting is no expression by a person. */
 const MOST_DEPTH = 10
 
 function createParser(tokens: readonly string[], scope: ExpressionScope) {

@@ -60,7 +60,7 @@ function isUnder(path: string, under: string | undefined): boolean {
 /** Undefined: it was read, or it is no inventory at all. */
 function readInto(path: string, text: string, into: InventoryDraft): string | undefined {
   if (!/\.(?:ya?ml|json)$/i.test(path)) return readIniInventory(text, into)
-  // Roles and playbooks lie in the same repository: they are lists, or not even YAML before Jinja has been at them.
+  // Roles and playbooks in the same repository are lists, or templates that are no YAML yet.
   if (!/\b(?:hosts|children)["']?\s*:/.test(text)) return undefined
   const value = documentsIn(text)?.[0]
   // Objects of Kubernetes have hosts too.

@@ -1,6 +1,6 @@
 import { addHosts, groupOf, type InventoryDraft } from './inventory.ts'
 
-/** `[group]`, `[group:children]`, `[group:vars]`. */
+/** Section headers: `[group]`, `[group:children]`, `[group:vars]`. */
 const SECTION = /^\[([^\]:\s]+)(?::(children|vars))?\]\s*(?:[#;].*)?$/
 
 /** An inventory in Ansible's INI form. Answers what stopped it, with the line. */

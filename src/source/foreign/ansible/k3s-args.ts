@@ -191,7 +191,7 @@ function fieldsOf(args: NodeFlags, endpoint: string | undefined): K3sClusterFiel
       'tlsSans',
       list('tls-san').filter((name) => name !== endpoint),
     ),
-    // K3s does not encrypt unless it is started so; croft would.
+    // K3s does not encrypt by default; croft would.
     secretsEncryption: isSet('secrets-encryption'),
   }
 }

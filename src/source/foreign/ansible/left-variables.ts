@@ -47,7 +47,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   manage_firewall: true,
 }
 
-/** Variables that nothing became of, each once. `used`: those that went into a field, or into an expression that did. */
+/** Returns variables without effect, each once. `used`: those that set a field, directly or by an expression. */
 export function leftVariables(
   variables: ReadonlyMap<string, unknown>,
   used: ReadonlySet<string>,

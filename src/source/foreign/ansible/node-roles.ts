@@ -58,7 +58,7 @@ export function rolesByVariable(
     else if (control === false || AGENT_WORD.test(word)) agents.add(host)
   }
   if (servers.size === 0) return undefined
-  // The role that knows only control nodes makes agents of all others.
+  // A role for control nodes alone makes agents of all other hosts.
   for (const host of hosts)
     if (agents.size === 0 && !servers.has(host) && [...servers].every((one) => value(one, 'k3s_control_node') === true))
       agents.add(host)

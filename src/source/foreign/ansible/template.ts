@@ -3,7 +3,7 @@ import { isFields } from '../../manifest.ts'
 import { Entries, type ExpressionScope, evaluate, isTrue, UNKNOWN } from './expression.ts'
 import type { Variables } from './inventory.ts'
 
-/** Stands in a text for what croft could not evaluate: no file has it, because it is taken out of what is read. */
+/** Marks in a text what croft could not evaluate: no file contains it, because it is removed from the input. */
 export const HOLE = '\uffff'
 
 /** Variables that look like facts of a machine, which Ansible gathers, but that only the inventory sets. */
@@ -36,7 +36,7 @@ export function hostVariables(
     const key = `${owner}\n${name}`
     if (known.has(key)) return known.get(key)
     if (nested >= LIMITS.inventory.depth || !afford(1)) return UNKNOWN
-    // A variable that asks for itself would never end.
+    // Prevents endless recursion of a variable that refers to itself.
     known.set(key, UNKNOWN)
     const layer = all.get(owner)?.find((one) => one.has(name))
     nested += 1

@@ -120,7 +120,7 @@ function releaseInMaps(layers: readonly Variables[]): string | undefined {
   return other === undefined ? release : undefined
 }
 
-/** The groups say it, else a variable of each host, else Kubernetes. */
+/** Roles by groups, then by a variable of each host, then by Kubernetes. */
 function rolesOf(
   { inventory }: FoundInventory,
   variables: ReadonlyMap<string, HostVariables>,

@@ -121,7 +121,7 @@ function inProviderForm(
   }
 }
 
-/** Values that mean nothing to the provider and would mean something here. */
+/** Adjusts values that mean nothing to the provider but something here. */
 function adjusted(short: string, attributes: Fields): Fields {
   // The first second of 1970 is never.
   if (short === 'user' && String(attributes.expiration_date).startsWith('1970-01-01T00:00:00'))
@@ -146,7 +146,7 @@ function whyNoFile({ source_file: fetched, source_raw: written }: Fields): strin
 
 function adjustedContainer(attributes: Fields): Fields {
   const { description, disk, mount_point: mounts } = attributes
-  // The provider writes false where nothing is set, and Proxmox then copies the volume.
+  // The provider writes false for an unset `replicate`; Proxmox replicates by default.
   const volumes = (list: unknown) =>
     Array.isArray(list)
       ? list.map((one: unknown) => (isFields(one) && one.replicate === false ? { ...one, replicate: null } : one))

@@ -2,7 +2,7 @@ import { isFields } from '../../manifest.ts'
 import type { Fields, NotCarried } from '../reading.ts'
 import { wordOf } from './attributes.ts'
 
-/** Resources as a state of version 4 holds them, and what is named beside them and not there. */
+/** Resources as in a state of version 4, and the names of missing ones. */
 export interface StateResources {
   readonly resources: readonly Fields[]
   readonly absent: readonly NotCarried[]
