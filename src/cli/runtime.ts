@@ -267,7 +267,7 @@ export interface Runtime extends StateAccess {
   openComposer?(): Promise<Composer>
   /** Opens the clients and secrets of clusters, for operations by command. */
   openClusters?(options: EngineOptions): Promise<ClusterTools>
-  /** The drivers themselves, for looking at connections as such and not at what they hold. */
+  /** Opens the drivers, to examine connections rather than their content. */
   openDrivers(options: EngineOptions): Promise<{ readonly drivers: readonly Driver[]; readonly deps: DriverDeps }>
   /** Performs the plan on a twin of what was observed, in its own accelerated time. */
   rehearse(

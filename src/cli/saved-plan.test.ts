@@ -10,7 +10,7 @@ import { fingerprintOf, mustBeSame, savedPlanAt, savePlan } from './saved-plan.t
 const room = mkdtempSync(path.join(tmpdir(), 'croft-saved-'))
 after(() => rmSync(room, { recursive: true }))
 
-/** A plan that waits for one thing, seen at one moment. */
+/** Makes a plan that waits for one thing, as of one look. */
 const plan = (reason: string, message = '', lookAgainMs = 1): Plan =>
   ({
     entries: [

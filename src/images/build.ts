@@ -55,7 +55,7 @@ export async function buildImage(plan: BuildPlan, shell: Shell, options: BuildOp
   return { ...made, path: plan.output, reused: false, differences }
 }
 
-/** Looks at a root whether anything in it was used before. */
+/** Returns traces of earlier use in a root. */
 export async function verifyRoot(root: string, shell: Shell, signal: AbortSignal): Promise<readonly Residue[]> {
   const ran = await shell.run(['find', root, '-xdev', '-mindepth', '1', '-printf', '%y %m %s %P\\n'], { signal })
   const entries = ran.code === 0 ? readListing(ran.stdout) : undefined

@@ -72,7 +72,7 @@ export async function textOfFile(file: string, variable: string): Promise<string
 /** Encodes each segment of a path, so that no name leads to another part of the API. Empty segments are dropped. */
 export function encodedPath(at: string): string {
   const parts = at.split('/').filter((part) => part !== '')
-  // Encoding leaves them as they are, and an address with them is another one.
+  // Encoding keeps these segments, which would change the path.
   if (parts.some((part) => part === '.' || part === '..'))
     throw new CliError(`${at} is not a name that a server of secrets has: it leads elsewhere. Correct it.`)
   return parts.map(encodeURIComponent).join('/')

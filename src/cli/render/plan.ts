@@ -71,7 +71,7 @@ export function closingLine(plan: Plan, style: Style): string {
   return `${style.paint('bold', 'Plan:')} ${countsOf(summary)}.${disruptionOf(summary)}${nodes === '' ? '' : ` ${nodes}`}\n${disruptionLines(summary, style)}`
 }
 
-/** A cluster that nothing is done about: as declared, or what is wrong with it that croft does not change. */
+/** Returns the state of a cluster without steps: as declared, or a problem that croft does not correct. */
 function statusOf({ declaration, decision }: ClusterPlan): string {
   const key = clean(declaration.key)
   if (decision.phase === 'Ready') return `${key} is as declared.`

@@ -56,7 +56,7 @@ interface Comment {
 /** Anyone can copy our mark or edit the comment, so its author counts. */
 function isOurs({ user, author }: Comment, me: string | undefined): boolean {
   const name = user?.login ?? author?.username
-  // Tokens of an app cannot ask who they are; what they write is written by a bot.
+  // Tokens of an app cannot read their own identity; their comments are by a bot.
   return me === undefined ? user?.type === 'Bot' : name === me
 }
 

@@ -71,7 +71,7 @@ function orderedByUps(hosts: readonly PowerHost[], main: string): readonly Power
   })
 }
 
-/** A name without a server is one of the server that the Power names. */
+/** Completes a UPS name without a server by the server of the Power. */
 function upsOf(named: string | undefined, main: string): string {
   if (named === undefined) return main
   return named.includes('@') ? named : `${named}${main.slice(main.indexOf('@'))}`

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { unguessable } from './unguessable.ts'
 
-/** Closes a text so that only this process can read it, or notice that it is another one. */
+/** Seals a text so that only this process can read it, and detects changes. */
 export interface Seal {
   close(text: string): string
   /** Undefined: it was not sealed here, or was changed. */

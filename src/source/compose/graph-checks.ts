@@ -47,7 +47,7 @@ export function statusProblems(status: unknown, path: ProblemPath): readonly Fie
   ]
 }
 
-/** Names of forEach that do not tell the copies apart: several copies would be one object. */
+/** Returns names of forEach that no copy's name uses: several copies would be one object. */
 export function unusedIterators(
   forEach: readonly { readonly name: string; readonly path: ProblemPath }[],
   template: DocumentFields,

@@ -21,7 +21,7 @@ export interface ForeignFile {
 export interface ReadOptions {
   /** The Cluster that add-ons are for. */
   readonly cluster?: string
-  /** The Host that machines without one are on. */
+  /** Default Host of machines. */
   readonly host?: string
   /** The directory of one cluster, where the files are of several. */
   readonly under?: string

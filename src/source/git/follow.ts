@@ -4,7 +4,7 @@ import { type Problem, showOrigin } from '../../model/declaration.ts'
 export interface RevisionFacts {
   readonly id: string
   readonly declarations: number
-  /** Declared but refused: there, though not followed. */
+  /** Number of declared but refused objects: they exist and are not followed. */
   readonly refused: number
   /** Some file could not be read at all. */
   readonly incomplete: boolean

@@ -102,7 +102,7 @@ export function changed(item: KustomizeItem, object: ObjectFields): KustomizeIte
   return same ? { ...item, object } : { ...item, object, previous: [...item.previous, before] }
 }
 
-/** Kinds that are known to be outside all namespaces. Of others kustomize takes the opposite for granted. */
+/** Reports whether a kind is known to be cluster-scoped. kustomize takes unknown kinds for namespaced. */
 export function isClusterScoped(object: ObjectFields): boolean {
   const kind = builtInKind({ apiVersion: stableVersion(object.apiVersion), kind: wordOf(object.kind) })
   return kind !== undefined && !kind.namespaced

@@ -142,7 +142,7 @@ function show(runtime: Runtime, operation: ClusterOperation, { confirm }: Option
   runtime.out.write(lines.map((line) => `${clean(line, 500)}\n`).join(''))
 }
 
-/** The last line of a plan, for an operation that destroys something: what loses its data counts as destroyed. */
+/** Returns the last line of a destroying operation's plan: lost data counts as destroyed. */
 function sumOf(operation: ClusterOperation): readonly string[] {
   const lost = destroyedBy(operation)
   return lost.length === 0 ? [] : [`Plan: ${lost.length} to destroy. Disruption: data-loss (${lost.join(', ')}).`]

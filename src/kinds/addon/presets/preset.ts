@@ -25,7 +25,7 @@ export interface ClusterFacts {
   /** DNS addresses that kubelets give to pods: one of each family of Services. */
   readonly dns: readonly string[]
   readonly domain: string
-  /** Nodes whose addresses are written down, by the name that Kubernetes has for them. */
+  /** Nodes with declared addresses, by their names in Kubernetes. */
   readonly nodes: readonly { readonly name: string; readonly addresses: readonly string[] }[]
 }
 
