@@ -42,7 +42,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'src/controller/sources/sources.ts openSourceStates',
   'src/drivers/k3s/access.ts createAccess',
   'src/drivers/power/driver.ts createPowerDriver',
-  'src/drivers/proxmox/api.ts createApi',
   'src/engine/create.ts createEngine',
   'src/kubernetes/client.ts createKubernetesClient',
   'src/kubernetes/informer.ts createInformer',

@@ -82,16 +82,6 @@ export type ApiOutcome =
 
 export function createApi(deps: ApiDeps): Api {
   const slots = createSlots(deps.reads)
-  const headersByToken = new WeakMap<Secret, WireRequest['headers']>()
-
-  /** Returns one object per token, which the wire checks and encodes once. */
-  function headersOf(token: Secret): WireRequest['headers'] {
-    const known = headersByToken.get(token)
-    if (known !== undefined) return known
-    const headers = { authorization: `PVEAPIToken=${token.reveal()}`, accept: 'application/json' }
-    headersByToken.set(token, headers)
-    return headers
-  }
 
   async function send(
     method: string,
@@ -202,6 +192,10 @@ export function createApi(deps: ApiDeps): Api {
       return failureOf(error, about)
     }
   }
+}
+
+function headersOf(token: Secret): WireRequest['headers'] {
+  return { authorization: `PVEAPIToken=${token.reveal()}`, accept: 'application/json' }
 }
 
 /** Encodes `a=b&c=d` with everything escaped: Proxmox splits at every `=`, and in some places does not decode `+`. */
