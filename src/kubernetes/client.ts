@@ -1,10 +1,10 @@
 import { cleanText } from '../lib/clean-text.ts'
 import { parseForeignJson } from '../lib/foreign-json.ts'
-import { LIMITS } from '../lib/limits.ts'
 import { type Wire, WireFailure, type WireRequest } from '../lib/wire.ts'
 import type { Refusal } from '../model/step.ts'
 import { translate } from './api-errors.ts'
-import { at, type Foreign, isRecord, nameOf, recordOf, recordsOf } from './objects.ts'
+import { type Foreign, isRecord, recordOf } from './objects.ts'
+import { JSON_TYPE, readPages } from './read-pages.ts'
 
 /** The result of one call. `silence`: no answer; `sent` says whether it may have taken effect all the same. */
 export type Asked<T> =
@@ -13,7 +13,7 @@ export type Asked<T> =
   | { readonly is: 'silence'; readonly sent: 'no' | 'maybe'; readonly code: string; readonly message: string }
 
 /** With the characters that an answer came in. */
-type MeasuredAnswer =
+export type MeasuredAnswer =
   | { readonly is: 'answer'; readonly value: Foreign; readonly length: number }
   | Exclude<Asked<Foreign>, { readonly is: 'answer' }>
 
@@ -51,12 +51,6 @@ export interface KubernetesClient {
   text(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<Asked<undefined>>
   close(): Promise<void>
 }
-
-const JSON_TYPE = 'application/json'
-const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
-const PAGE = 500
-/** Factor by which a page that was too large shrinks, down to one object. */
-const SMALLER = 5
 
 export function createKubernetesClient(wire: Wire): KubernetesClient {
   async function ask(request: WireRequest, doing: string, signal: AbortSignal | undefined): Promise<MeasuredAnswer> {
@@ -96,51 +90,13 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
   const read = (path: string, accept: string, signal: AbortSignal | undefined) =>
     ask({ method: 'GET', path, headers: { accept } }, `read ${path}`, signal)
 
-  /** The version is that of the first page: a watch from there repeats what later pages may show already. */
-  async function listFrom(path: string, options: ListOptions = {}, signal?: AbortSignal): Promise<Asked<Listed>> {
-    const items: Foreign[] = []
-    let resourceVersion = ''
-    let length = 0
-    const query = new URLSearchParams({ limit: String(PAGE) })
-    if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector)
-    if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector)
-    const accept = options.metadataOnly === true ? METADATA : JSON_TYPE
-    let page = PAGE
-    for (let pages = 1; ; pages++) {
-      const asked = await read(`${path}?${query.toString()}`, accept, signal)
-      if (asked.is === 'silence' && asked.code === 'ERR_BODY_TOO_LARGE' && page > 1) {
-        page = Math.max(1, Math.floor(page / SMALLER))
-        query.set('limit', String(page))
-        continue
-      }
-      if (asked.is !== 'answer') return asked
-      const found = recordsOf(asked.value.items)
-      const tooMany = {
-        is: 'silence',
-        sent: 'no',
-        code: 'ERR_TOO_MANY',
-        message: `${path} has more than we take`,
-      } as const
-      length += asked.length
-      if (items.length + found.length > LIMITS.surveyEntries || length > LIMITS.listBytes) return tooMany
-      // Push one by one: a spread call has a limit of arguments.
-      for (const one of found) items.push(one)
-      if (pages === 1) resourceVersion = nameOf(at(asked.value, 'metadata', 'resourceVersion')) ?? ''
-      const next = at(asked.value, 'metadata', 'continue')
-      if (typeof next !== 'string' || next === '') return { is: 'answer', value: { items, resourceVersion, length } }
-      // Pages without anything in them could go on for ever.
-      if (items.length >= LIMITS.surveyEntries || pages >= LIMITS.listPages) return tooMany
-      query.set('continue', next)
-    }
-  }
-
   return {
     get: (path, signal) => read(path, JSON_TYPE, signal),
     async list(path, options, signal) {
-      const listed = await listFrom(path, options, signal)
+      const listed = await readPages(read, path, options, signal)
       return listed.is === 'answer' ? { is: 'answer', value: listed.value.items } : listed
     },
-    listFrom,
+    listFrom: (path, options, signal) => readPages(read, path, options, signal),
     create: (path, body, doing, signal) => write('POST', path, body, doing, signal),
     merge: (path, patch, doing, signal) => write('PATCH', path, patch, doing, signal, 'application/merge-patch+json'),
     apply: (path, object, doing, signal) =>
