@@ -43,7 +43,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'src/drivers/k3s/access.ts createAccess',
   'src/drivers/power/driver.ts createPowerDriver',
   'src/engine/create.ts createEngine',
-  'src/kubernetes/informer.ts createInformer',
   'src/main/controller.ts openController',
   'src/operator/cluster-source.ts createClusterSource',
   'src/operator/leases.ts createLeases',

@@ -1,35 +1,12 @@
 import { cleanText } from '../lib/clean-text.ts'
 import { parseForeignJson } from '../lib/foreign-json.ts'
 import { type Wire, WireFailure, type WireRequest } from '../lib/wire.ts'
-import type { Refusal } from '../model/step.ts'
 import { translate } from './api-errors.ts'
+import type { Asked, Listed, ListOptions, MeasuredAnswer } from './asked.ts'
 import { type Foreign, isRecord, recordOf } from './objects.ts'
 import { JSON_TYPE, readPages } from './read-pages.ts'
 
-/** The result of one call. `silence`: no answer; `sent` says whether it may have taken effect all the same. */
-export type Asked<T> =
-  | { readonly is: 'answer'; readonly value: T }
-  | { readonly is: 'error'; readonly status: number; readonly body: unknown; readonly refusal: Refusal }
-  | { readonly is: 'silence'; readonly sent: 'no' | 'maybe'; readonly code: string; readonly message: string }
-
-/** With the characters that an answer came in. */
-export type MeasuredAnswer =
-  | { readonly is: 'answer'; readonly value: Foreign; readonly length: number }
-  | Exclude<Asked<Foreign>, { readonly is: 'answer' }>
-
-export interface ListOptions {
-  readonly fieldSelector?: string
-  readonly labelSelector?: string
-  /** Names and annotations only: the values of Secrets must not be transferred. */
-  readonly metadataOnly?: boolean
-}
-
-export interface Listed {
-  readonly items: readonly Foreign[]
-  readonly resourceVersion: string
-  /** Characters of the JSON that they came in. */
-  readonly length: number
-}
+export type { Asked, Listed, ListOptions } from './asked.ts'
 
 /** A thin client of one Kubernetes API: callers give paths, errors are translated, nothing is retried or cached. */
 export interface KubernetesClient {

@@ -4,7 +4,8 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { KubernetesClient } from './client.ts'
-import { at, type Foreign, nameOf, objectName, recordOf } from './objects.ts'
+import { type ChangedObject, createInformedObjects } from './informed-objects.ts'
+import type { Foreign } from './objects.ts'
 import { type WatchEvent, watch } from './watch.ts'
 
 /** The objects of one kind, kept up to date by one list and then by watches. */
@@ -40,12 +41,6 @@ export interface InformerOptions {
   onChange(changed?: ChangedObject): void
 }
 
-/** One object before and after a change. Undefined: absent then. */
-export interface ChangedObject {
-  readonly before: Foreign | undefined
-  readonly after: Foreign | undefined
-}
-
 const AGAIN: Backoff = { baseMs: 500, factor: 2, maxMs: 30_000 }
 /** Minimum duration between watches, if a server ends each of them at once. */
 const SHORTEST_WATCH_MS = 1_000
@@ -56,14 +51,7 @@ const VANISHED_MS = 600_000
 export function createInformer(options: InformerOptions): Informer {
   const { client, wire, clock, path, random } = options
   const select = options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }
-  const kept = (object: Foreign): Foreign => {
-    const own = withoutManagers(object)
-    return options.keep?.(own) ?? own
-  }
-  let objects = new Map<string, Foreign>()
-  /** Characters of the JSON that they came in, of those that a watch brought. */
-  const lengths = new Map<string, number>()
-  let length = 0
+  const objects = createInformedObjects((object) => options.keep?.(object) ?? object)
   let synced = false
   /** When the server stopped serving the kind. */
   let lostMs: number | undefined
@@ -92,14 +80,7 @@ export function createInformer(options: InformerOptions): Informer {
       await rest(listed.is === 'error' ? listed.refusal.message : listed.message, signal)
       return undefined
     }
-    const next = new Map<string, Foreign>()
-    for (const object of listed.value.items) {
-      const key = keyInInformer(object)
-      if (key !== undefined) next.set(key, kept(object))
-    }
-    objects = next
-    lengths.clear()
-    ;({ length } = listed.value)
+    objects.replace(listed.value.items, listed.value.length)
     synced = true
     lostMs = undefined
     trouble = undefined
@@ -108,24 +89,13 @@ export function createInformer(options: InformerOptions): Informer {
   }
 
   /** Returns false if there are more objects than it keeps: then absence proves nothing until the next list. */
-  const take = ({ type, object, length: came }: WatchEvent): boolean => {
-    const key = keyInInformer(object)
-    if (key === undefined) return true
-    const before = objects.get(key)
-    length += (type === 'DELETED' ? 0 : came) - (lengths.get(key) ?? 0)
-    if (type === 'DELETED') {
-      objects.delete(key)
-      lengths.delete(key)
-      departedMs = clock.monotonicMs()
-    } else {
-      objects.set(key, kept(object))
-      lengths.set(key, came)
-    }
-    options.onChange({ before, after: objects.get(key) })
-    if (objects.size <= LIMITS.surveyEntries && length <= LIMITS.listBytes) return true
-    objects = new Map()
-    lengths.clear()
-    length = 0
+  const take = (event: WatchEvent): boolean => {
+    const changed = objects.take(event)
+    if (changed === undefined) return true
+    if (event.type === 'DELETED') departedMs = clock.monotonicMs()
+    options.onChange(changed)
+    if (!objects.isTooMuch()) return true
+    objects.clear()
     synced = false
     return false
   }
@@ -178,17 +148,12 @@ export function createInformer(options: InformerOptions): Informer {
   }
 
   return {
-    objects: () => objects,
+    objects: () => objects.all(),
     synced: () => synced,
     vanished: () =>
       lostMs !== undefined && (lostMs - departedMs > VANISHED_MS || clock.monotonicMs() - lostMs > VANISHED_MS),
     trouble: () => trouble,
-    note(object) {
-      const key = keyInInformer(object)
-      const before = key === undefined ? undefined : objects.get(key)
-      // The watch may have brought something newer, or that it is gone.
-      if (key !== undefined && before !== undefined && isNewer(object, before)) objects.set(key, kept(object))
-    },
+    note: (object) => objects.note(object),
     async run(signal) {
       while (!signal.aborted) {
         const from = await listAnew(signal)
@@ -196,23 +161,4 @@ export function createInformer(options: InformerOptions): Informer {
       }
     },
   }
-}
-
-/** Drops the notes on field managers: no reader of an informer needs them, and they are as long as the rest. */
-function withoutManagers(object: Foreign): Foreign {
-  const { managedFields, ...metadata } = recordOf(object.metadata)
-  return managedFields === undefined ? object : { ...object, metadata }
-}
-
-/** `namespace/name`, or `name`. */
-export function keyInInformer(object: Foreign): string | undefined {
-  const name = objectName(object)
-  const namespace = nameOf(at(object, 'metadata', 'namespace'))
-  return name === undefined || namespace === undefined ? name : `${namespace}/${name}`
-}
-
-/** Versions of one kind can be compared since Kubernetes 1.35, and have always been whole numbers of etcd. */
-function isNewer(object: Foreign, than: Foreign): boolean {
-  const [one, other] = [object, than].map((each) => Number(at(each, 'metadata', 'resourceVersion')))
-  return Number.isSafeInteger(one) && Number.isSafeInteger(other) && Number(one) > Number(other)
 }

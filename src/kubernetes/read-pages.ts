@@ -1,5 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
-import type { Asked, Listed, ListOptions, MeasuredAnswer } from './client.ts'
+import type { Asked, Listed, ListOptions, MeasuredAnswer } from './asked.ts'
 import { at, type Foreign, nameOf, recordsOf } from './objects.ts'
 
 export const JSON_TYPE = 'application/json'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type KubernetesClient, segment } from '../kubernetes/client.ts'
-import { type ChangedObject, createInformer, type Informer, keyInInformer } from '../kubernetes/informer.ts'
+import { type ChangedObject, keyInInformer } from '../kubernetes/informed-objects.ts'
+import { createInformer, type Informer } from '../kubernetes/informer.ts'
 import { at, type Foreign } from '../kubernetes/objects.ts'
 import { patiently, type Wait } from '../kubernetes/patience.ts'
 import type { Clock } from '../lib/clock.ts'
