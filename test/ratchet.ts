@@ -41,7 +41,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'src/controller/sources/merge.ts merging',
   'src/controller/sources/sources.ts openSourceStates',
   'src/drivers/k3s/access.ts createAccess',
-  'src/drivers/power/driver.ts createPowerDriver',
   'src/engine/create.ts createEngine',
   'src/main/controller.ts openController',
   'src/operator/cluster-source.ts createClusterSource',
