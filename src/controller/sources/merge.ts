@@ -34,39 +34,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     return changedRevision(only.revision, (one) => ({ ...one, place: placeOf(only) }))
   // Sort sources without a grant first: they own a name that others claim too.
   const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
-  const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
-  const problems: Problem[] = []
-  /** Clusters are found by their name alone, in any namespace: claim a name like a key. */
-  const named = new Map<string, ResourceKey>()
-  /** Keys that two sources declare, with the grant of one where both have one. */
-  const twice = new Map<ResourceKey, Grant | undefined>()
-  for (const part of parts) {
-    // Sources without a grant come first: their keys are not available to those with one.
-    const foreign = part.grant === undefined ? new Map() : new Map(owner)
-    problems.push(...part.revision.problems.map((problem) => reportedBy(part, problem, foreign)))
-    for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
-      yield
-      const outside =
-        part.grant === undefined ? [] : outsideGrant(declaration, part.grant, writtenSecrets(declaration.spec))
-      if (outside.length > 0) {
-        problems.push(...outside.map((found) => reportedBy(part, part.revision.problemAt(declaration, found), foreign)))
-        continue
-      }
-      const name = `${declaration.kind}/${declaration.name}`
-      const same = owner.get(named.get(name) ?? '')
-      const first = owner.get(declaration.key) ?? (part.grant !== undefined && isFree(same) ? same : undefined)
-      if (first === undefined) {
-        owner.set(declaration.key, { declaration, part })
-        if (!named.has(name)) named.set(name, declaration.key)
-      } else if (part.grant !== undefined && isFree(first))
-        problems.push({ ...duplicate(declaration, part, first), object: `${part.source}:${declaration.key}` })
-      else {
-        twice.set(declaration.key, first.part.grant === undefined ? undefined : part.grant)
-        problems.push(duplicate(declaration, part, first))
-      }
-    }
-  }
-  for (const key of twice.keys()) owner.delete(key)
+  const { owner, twice, problems } = yield* claimKeys(parts)
   const merged: Declaration[] = []
   for (const { declaration, part } of owner.values()) {
     yield
@@ -160,6 +128,50 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
       return found?.part.revision.text?.(found.declaration)
     },
   }
+}
+
+interface Claims {
+  readonly owner: ReadonlyMap<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>
+  /** Keys that two sources declare, with the grant of one where both have one. */
+  readonly twice: ReadonlyMap<ResourceKey, Grant | undefined>
+  readonly problems: readonly Problem[]
+}
+
+/** Says which source declares each key. Sources without a grant come first. */
+function* claimKeys(parts: readonly InForce[]): Steps<Claims> {
+  const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
+  const problems: Problem[] = []
+  /** Clusters are found by their name alone, in any namespace: claim a name like a key. */
+  const named = new Map<string, ResourceKey>()
+  const twice = new Map<ResourceKey, Grant | undefined>()
+  for (const part of parts) {
+    // Sources without a grant come first: their keys are not available to those with one.
+    const foreign = part.grant === undefined ? new Map() : new Map(owner)
+    problems.push(...part.revision.problems.map((problem) => reportedBy(part, problem, foreign)))
+    for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
+      yield
+      const outside =
+        part.grant === undefined ? [] : outsideGrant(declaration, part.grant, writtenSecrets(declaration.spec))
+      if (outside.length > 0) {
+        problems.push(...outside.map((found) => reportedBy(part, part.revision.problemAt(declaration, found), foreign)))
+        continue
+      }
+      const name = `${declaration.kind}/${declaration.name}`
+      const same = owner.get(named.get(name) ?? '')
+      const first = owner.get(declaration.key) ?? (part.grant !== undefined && isFree(same) ? same : undefined)
+      if (first === undefined) {
+        owner.set(declaration.key, { declaration, part })
+        if (!named.has(name)) named.set(name, declaration.key)
+      } else if (part.grant !== undefined && isFree(first))
+        problems.push({ ...duplicate(declaration, part, first), object: `${part.source}:${declaration.key}` })
+      else {
+        twice.set(declaration.key, first.part.grant === undefined ? undefined : part.grant)
+        problems.push(duplicate(declaration, part, first))
+      }
+    }
+  }
+  for (const key of twice.keys()) owner.delete(key)
+  return { owner, twice, problems }
 }
 
 /**
