@@ -72,6 +72,7 @@ const BY_REASON: Readonly<Record<string, readonly string[]>> = {
     'src/drivers/k3s/simulated',
     'src/drivers/proxmox/doctor/least-role',
     'src/operator/move/move',
+    'test/power-sites',
   ],
   'it packs a whole release': ['test/release'],
   'it needs programs that are not on every computer': [

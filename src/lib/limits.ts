@@ -303,6 +303,8 @@ export const LIMITS = {
   upsLookMs: 10_000,
   /** A UPS that says that its battery is low cuts the power in two to five minutes: no wait of a power-off is longer then. */
   lowBatteryWaitMs: 20_000,
+  /** So long a low battery keeps to the order of the tiers: after it no wait is in the way of another host. */
+  lowBatteryOrderMs: 60_000,
   upsAnswerMs: 3_000,
   /** The charge of a UPS is written down again when it has changed by so many percent. */
   upsChargeNoted: 5,

@@ -10,7 +10,7 @@ import type {
 } from '../../model/observed-power.ts'
 import type { PersonHold, PowerDone, PowerRequests, PowerSpec } from '../../model/power.ts'
 import { goDown } from './down.ts'
-import { isUnfinished, merge, NOTHING, type PowerFinding } from './finding.ts'
+import { batteryTime, isUnfinished, merge, NOTHING, type PowerFinding } from './finding.ts'
 import { IDLE, idleNodes } from './sleepers.ts'
 import { tierRows } from './timeline.ts'
 import { goUp, hasMarks } from './up.ts'
@@ -36,7 +36,7 @@ export function coordinatePower(
   const holdable = wanted.source !== 'ups' && shed?.cluster !== true && (wanted.state === 'off' || targets.cluster)
   const holds = holdable ? holdsOf(view, requests.holds) : []
   const freed: PowerSituation = holds.length === 0 ? view : { ...view, targets: shed ?? NONE }
-  const going = goDown(freed)
+  const going = merge([goDown(freed), batteryTime(freed)])
   const rising = wanted.state === 'off' ? NOTHING : merge([goUp(view), idleNodes(view)])
   const finding = going.abort === undefined ? merge([going, rising]) : { ...NOTHING, warnings: going.warnings }
   const allHolds = [...holds, ...finding.holds]

@@ -4,7 +4,7 @@ import { type PowerHost, type PowerWorkload, type ScaledTier, type Tier, WORKLOA
 import type { Step } from '../../model/step.ts'
 import { awaiting, held, inTurn, merge, NOTHING, type PowerFinding, stepAndWait } from './finding.ts'
 import { hooksOf } from './hooks.ts'
-import { isDown, isLast, nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
+import { isDown, isLast, nodesOf, type PowerSituation, seenHost, spoken, waited } from './view.ts'
 
 /** Shuts down everything that must be off: dependents before their dependencies. */
 export function goDown(view: PowerSituation): PowerFinding {
@@ -288,13 +288,16 @@ function hosts(view: PowerSituation, tier: 'hosts' | 'last-hosts'): PowerFinding
   const going = spec.hosts.filter(
     (host) => targets.hosts.has(host.name) && isLast(host, observed.machines) === (tier === 'last-hosts'),
   )
-  // croft's own host goes last, since it switches the others off.
-  const ordered = tier === 'hosts' ? [going] : [going.filter(({ own }) => !own), going.filter(({ own }) => own)]
+  // After the rest the NUT servers, whose readings say how long it may take, and then croft's own host.
+  const rank = ({ own, tells }: PowerHost) => (own ? 2 : tells.length > 0 ? 1 : 0)
+  const ordered = [0, 1, 2].map((one) => going.filter((host) => rank(host) === one))
   return inTurn([
     () => (going.length === 0 ? NOTHING : hooksOf(view, tier, 'off')),
     ...ordered.map((some) => () => merge(some.map((host) => hostDown(view, host, tier)))),
   ])
 }
+
+const HOST_OFF = 'the host to be off'
 
 function hostDown(view: PowerSituation, host: PowerHost, tier: Tier): PowerFinding {
   const { name, own, bmc } = host
@@ -310,14 +313,26 @@ function hostDown(view: PowerSituation, host: PowerHost, tier: Tier): PowerFindi
     summary: own
       ? `let ${name}, on which croft runs, go down by itself`
       : `${force ? 'take the power of' : 'shut'} the host ${name}${force ? '' : ' down'}`,
-    awaits: 'the host to be off',
+    awaits: HOST_OFF,
   })
   // Only a management controller can force it off; without one, croft asks the host again and continues.
   const forced = bmc === undefined || own ? undefined : step(true)
+  if (own && !areOthersTold(view)) {
+    return awaiting(view, { tier, what: name, awaits: 'the other hosts to be told', deadline: 'stop' })
+  }
   return inTurn([() => emptyOfOthers(view, seen, tier), () => stepAndWait(view, step(false), name, 'stop', forced)])
 }
 
-/** Guests outside this Power keep their host up: declared ones always, undeclared ones if configured. */
+/** However late it is, croft's own host goes in a later pass than the one that tells the others. */
+function areOthersTold(view: PowerSituation): boolean {
+  return view.spec.hosts.every((host) => {
+    if (host.own || !view.targets.hosts.has(host.name)) return true
+    const tier = isLast(host, view.observed.machines) ? 'last-hosts' : 'hosts'
+    return (seenHost(view, host.name)?.power ?? 'off') === 'off' || waited(view, tier, host.name, HOST_OFF) > 0
+  })
+}
+
+/** Guests that this Power does not switch keep their host up: declared ones always, undeclared ones if it says so. */
 function emptyOfOthers(view: PowerSituation, { name, guests }: ObservedPowerHost, tier: Tier): PowerFinding {
   const keep = (some: readonly string[], guard: string, why: string, allow: string): PowerFinding => {
     if (some.length === 0) return NOTHING

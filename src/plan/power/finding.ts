@@ -110,7 +110,7 @@ export function awaiting(view: PowerSituation, awaited: Awaited, forced?: Step<'
     leftMs,
     afterwards,
   }
-  const still: PowerFinding = { ...NOTHING, waits: [wait], blockers: [BLOCKER] }
+  const still: PowerFinding = { ...NOTHING, waits: [wait], blockers: urgent && isTooLate(view) ? [] : [BLOCKER] }
   if (waitedMs < afterMs) return still
   // Without the elapsed time: equal texts are reported once.
   const late = `${what}: ${awaits} was awaited for longer than ${Math.round(afterMs / 1000)} s`
@@ -125,6 +125,23 @@ export function awaiting(view: PowerSituation, awaited: Awaited, forced?: Step<'
   return isGivenUp
     ? { ...without, steps: [forced] }
     : { ...still, steps: [forced], warnings: [`${late}; forcing it, ${why}`] }
+}
+
+const UNTIL_OFF = ['hosts', 'the battery', 'every host to be off'] as const
+
+/** A low battery lasts for minutes, however many tiers are left: when its time is over, they go side by side. */
+function isTooLate(view: PowerSituation): boolean {
+  return view.wanted.urgent === 'low' && waited(view, ...UNTIL_OFF) >= LIMITS.lowBatteryOrderMs
+}
+
+/** Counts for how long the battery has been low while a host that it takes is on. It blocks nothing. */
+export function batteryTime(view: PowerSituation): PowerFinding {
+  const left = view.observed.hosts.some(({ name, power }) => view.targets.hosts.has(name) && power !== 'off')
+  if (view.wanted.urgent !== 'low' || !left) return NOTHING
+  const [tier, what, awaits] = UNTIL_OFF
+  const waitedMs = waited(view, ...UNTIL_OFF)
+  const leftMs = Math.max(0, LIMITS.lowBatteryOrderMs - waitedMs)
+  return { ...NOTHING, waits: [{ tier, what, awaits, waitedMs, leftMs, afterwards: 'force' }] }
 }
 
 /** A person or a workload holds it up, and only they can release it. On battery the hold is a wait with a deadline. */

@@ -45,7 +45,10 @@ export function wantedPower(
     }),
   )
   const reached = (host: PowerHost) => levelReached(ups, batteries.get(host.fedBy ?? ''))
-  const shed = shedHosts(spec, observed, batteries, reached)
+  const going = goingHosts(spec, batteries, reached)
+  // While a battery feeds them, hosts that are off stay off.
+  const resting = observed.hosts.filter(({ name, power }) => power === 'off' && isFed(name, spec, batteries))
+  const shed = new Set([...going, ...resting.map(({ name }) => name)])
   const some = spec.hosts.some((host) => reached(host) > 0)
   const fed: WantedPower = {
     ...asked,
@@ -53,7 +56,7 @@ export function wantedPower(
     unwoken: unwokenHosts(spec, observed, ups, asked),
     urgent: some ? ([...batteries.values()].some(({ low }) => low) ? 'low' : 'level') : 'no',
   }
-  const all = spec.hosts.length > 0 && spec.hosts.every(({ name }) => shed.has(name))
+  const all = spec.hosts.length > 0 && spec.hosts.every(({ name }) => going.has(name))
   if (asked.state === 'off' || !all) return fed
   const charge = Math.min(...[...batteries.values()].map((battery) => battery.charge))
   return { ...fed, state: 'off', source: 'ups', why: `the UPS is on battery at ${charge} %` }
@@ -106,23 +109,21 @@ function levelReached({ levels }: UpsSpec, battery: UpsReading | undefined): num
   return Math.max(0, ...levels.filter(({ below }) => battery.charge <= below).map(({ level }) => level))
 }
 
-/** Returns hosts whose level their UPS has reached. While on battery, one that is off stays off. */
-function shedHosts(
-  spec: PowerSpec,
-  { hosts }: Pick<ObservedPower, 'hosts'>,
+function isFed(host: string, { hosts }: PowerSpec, batteries: ReadonlyMap<string, UpsReading>): boolean {
+  return hosts.some(({ name, fedBy = '' }) => name === host && batteries.has(fedBy))
+}
+
+/** Hosts whose level their own UPS has reached, and with the last chance to switch others off those others. */
+function goingHosts(
+  { hosts }: PowerSpec,
   batteries: ReadonlyMap<string, UpsReading>,
   reached: (host: PowerHost) => number,
 ): ReadonlySet<string> {
-  const off = new Set(hosts.filter(({ power }) => power === 'off').map(({ name }) => name))
-  const going = spec.hosts.filter((host) => host.level <= reached(host))
-  // When croft's own host or one with a UPS's NUT server goes, this is the last chance to switch off the others.
-  const isLastChance = ({ fedBy = '' }: PowerHost) => going.some(({ own, tells }) => own || tells.includes(fedBy))
-  return new Set(
-    spec.hosts
-      .filter((host) => batteries.has(host.fedBy ?? ''))
-      .filter((host) => going.includes(host) || off.has(host.name) || isLastChance(host))
-      .map(({ name }) => name),
-  )
+  const going = hosts.filter((host) => host.level <= reached(host))
+  // With croft's own host, or the one whose NUT server speaks for a UPS, the last chance goes to switch the others off.
+  const isLastChance = ({ fedBy = '' }: PowerHost) =>
+    batteries.has(fedBy) && going.some(({ own, tells }) => own || tells.includes(fedBy))
+  return new Set(hosts.filter((host) => going.includes(host) || isLastChance(host)).map(({ name }) => name))
 }
 
 /** Returns hosts that must not be woken: their UPS is on battery, silent, or not charged enough. */
