@@ -82,8 +82,15 @@ function createRuntime(signal: AbortSignal): Runtime {
     openController: async (runtime, place) => (await import('./main/controller.ts')).openController(runtime, place),
     openClusters: async (options) => openClusters(options, await driverDepsFor(options, warn)),
     openDrivers: async (options) => ({ drivers: await loadDrivers(), deps: await driverDepsFor(options, warn) }),
-    rehearse: async (estate, observed, records, looks) =>
-      (await import('./main/rehearsal.ts')).rehearseOnTwin(estate, observed, records, looks ?? [], signal),
+    rehearse: async (estate, observed, records, looks, tell) =>
+      (await import('./main/rehearsal.ts')).rehearseOnTwin(
+        estate,
+        observed,
+        records,
+        looks ?? [],
+        signal,
+        tell ?? (() => {}),
+      ),
     startSimulator: async (options) => (await import('../sim/serve.ts')).startSimulator(options),
   }
 }

@@ -276,6 +276,8 @@ export interface Runtime extends StateAccess {
     records: readonly ResourceRecord[],
     /** Clusters as they were seen, and decided about. */
     looks?: readonly ClusterPlan[],
+    /** Called every few seconds with what it is at, since so long of the twin's time, and the processor time so far. */
+    tell?: (doing: string, twinMs: number, spentMs: number) => void,
   ): Promise<Rehearsed>
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
   /** Directory of the example that the tour uses. */

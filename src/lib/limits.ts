@@ -238,6 +238,9 @@ export const LIMITS = {
   rehearsalRestMs: 120_000,
   rehearsalSampleMs: 1_000,
   rehearsalMs: 6 * 3_600_000,
+  /** Processor time of a rehearsal, and how often it tells how far it is. */
+  rehearsalCpuMs: 60_000,
+  rehearsalToldMs: 3_000,
   probeBodyLength: 64 * 1024,
   /** Troubles over all receivers. With the two below, they fit into one stored value. */
   noticesKept: 500,

@@ -18,7 +18,8 @@ export async function rehearseOnTwin(
   observed: readonly ObservedConnection[],
   records: readonly ResourceRecord[],
   looks: readonly ClusterPlan[],
-  signal: AbortSignal,
+  stop: AbortSignal,
+  tell: (doing: string, twinMs: number, spentMs: number) => void,
 ): Promise<Rehearsed> {
   const [
     { createVirtualClock },
@@ -35,12 +36,16 @@ export async function rehearseOnTwin(
     import('../store/memory.ts'),
     import('../engine/create.ts'),
   ])
-  const [{ rehearse }, { Secret }, { firstAct, secondAct, withoutNodes }] = await Promise.all([
-    import('../controller/previews/rehearse.ts'),
-    import('../model/secret.ts'),
-    import('../controller/previews/rehearse-clusters.ts'),
-  ])
+  const [{ rehearse, stoppedBefore }, { openRehearsalBudget }, { Secret }, { firstAct, secondAct, withoutNodes }] =
+    await Promise.all([
+      import('../controller/previews/rehearse.ts'),
+      import('../controller/previews/rehearsal-budget.ts'),
+      import('../model/secret.ts'),
+      import('../controller/previews/rehearse-clusters.ts'),
+    ])
   const clock = createVirtualClock(Date.now())
+  const budget = openRehearsalBudget(stop, cpuMs, tell)
+  const { signal } = budget
   const { later } = given
   const prepare = (known: KnownObjects) => clock.outside(later?.prepare?.(known) ?? Promise.resolve())
   const estate: Estate = later === undefined ? given : { ...given, later: { ...later, prepare } }
@@ -95,8 +100,14 @@ export async function rehearseOnTwin(
   const runUntil = <T>(promise: Promise<T>) => clock.runUntil(promise, { maxMs: 2 * LIMITS.rehearsalMs })
   // The inside of nodes cannot be read from outside, so the twin first forms the standing clusters again.
   if (before.estate !== undefined)
-    for (let round = 0; round < 2; round++) {
-      await runUntil(engine.settle(before.estate, { signal, deadlineMs: LIMITS.rehearsalMs }))
+    for (let round = 0; round < 2 && !signal.aborted; round++) {
+      const beganMs = clock.now()
+      const onPass = () => budget.spend(FORMING, clock.now() - beganMs)
+      const { outcome } = await runUntil(
+        engine.settle(before.estate, { signal, deadlineMs: LIMITS.rehearsalMs, onPass }),
+      )
+      const why = budget.spentOn() ?? (outcome === 'deadline' ? UNFORMED : undefined)
+      if (why !== undefined) return stoppedBefore(beganMs, clock.now() - beganMs, why)
       // Nodes that have just joined need time to settle; a rehearsal starts from a stable state.
       await runUntil(clock.sleep(LIMITS.rehearsalRestMs, signal))
     }
@@ -109,7 +120,15 @@ export async function rehearseOnTwin(
           .map((member) => ({ node: member.name.replace(/-[0-9a-f]{8}$/, ''), up: etcd.isConnected(member) })),
       ),
     )
-  return rehearse(engine, { clock, runUntil, running, voters }, secondAct(estate), signal)
+  return rehearse(engine, { clock, runUntil, running, voters }, secondAct(estate), budget)
+}
+
+const FORMING = 'forming the standing clusters in the twin'
+const UNFORMED = 'the clusters that stand now could not be formed in the twin'
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
 }
 
 /** The ways to clusters that are simulated in twins. */

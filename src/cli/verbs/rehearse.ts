@@ -37,7 +37,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     { ...loaded.estate, clusters: estate.clusters ?? [] },
     { directory: real, state: file },
   )
-  const rehearsal = await runtime.rehearse(estate, observed, await store.it.records(), looks)
+  const tell = (doing: string, twinMs: number, spentMs: number) =>
+    note(runtime, `${showElapsed(spentMs)} of processor time: ${doing}, ${showElapsed(twinMs)} of the twin's time`)
+  const rehearsal = await runtime.rehearse(estate, observed, await store.it.records(), looks, tell)
   if (!(await writeData(runtime, options.output, { ...rehearsal, leftOut })))
     runtime.out.write(renderRehearsal(rehearsal, leftOut))
   return rehearsal.outcome === 'settled' ? EXIT.ok : EXIT.failed
@@ -90,16 +92,19 @@ function renderRehearsal(rehearsal: Rehearsed, leftOut: readonly string[]): stri
     ({ atMs, key, type, reason, message }) =>
       `${`+${showElapsed(atMs - startedMs)}`.padStart(9)}  ${clean(key ?? '-')}  ${type === 'Warning' ? 'warning ' : ''}${clean(reason)}: ${clean(message)}`,
   )
-  if (lines.length === 0)
+  if (lines.length === 0 && outcome === 'settled')
     lines.push(leftOut.length === 0 ? 'Nothing would be done.' : 'Nothing would be done to what was rehearsed.')
   lines.push('')
   lines.push(
     outcome === 'settled'
       ? `Settled after ${showElapsed(tookMs)} of the twin's time.`
-      : `Not settled after ${showElapsed(tookMs)} of the twin's time: ${outcome}.`,
+      : outcome === 'stopped'
+        ? `Stopped after ${showElapsed(tookMs)} of the twin's time: ${rehearsal.why ?? 'it could not go on'}. What comes after that is not known; croft plan says what would be done.`
+        : `Not settled after ${showElapsed(tookMs)} of the twin's time: ${outcome}.`,
   )
   for (const { name, ms } of downtimes) lines.push(`Down: ${clean(name)} for ${showElapsed(ms)}.`)
-  if (downtimes.length === 0) lines.push('No machine that runs now would be down.')
+  if (downtimes.length === 0)
+    lines.push(outcome === 'settled' ? 'No machine that runs now would be down.' : 'No machine was down until then.')
   for (const { cluster, lowest } of margins) lines.push(`Lowest quorum margin of ${clean(cluster)}: ${lowest}.`)
   for (const { key, reason } of held) lines.push(`Held: ${clean(key)}: ${clean(reason)}.`)
   lines.push(...leftOutLines(leftOut))

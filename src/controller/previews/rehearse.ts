@@ -1,8 +1,10 @@
 import type { Engine, PassReport } from '../../engine/engine.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { NewEvent } from '../../model/record.ts'
+import type { RehearsalBudget } from './rehearsal-budget.ts'
 
 /** A simulated copy of the estate with its own clock. */
 export interface Twin {
@@ -17,7 +19,9 @@ export interface Twin {
 
 /** The result of performing a plan on a twin. */
 export interface Rehearsed {
-  readonly outcome: 'settled' | 'deadline' | 'aborted'
+  /** `stopped`: nothing is known from there on; `why` says what kept it. */
+  readonly outcome: 'settled' | 'deadline' | 'aborted' | 'stopped'
+  readonly why?: string
   readonly tookMs: number
   readonly startedMs: number
   readonly events: readonly NewEvent[]
@@ -27,7 +31,13 @@ export interface Rehearsed {
 }
 
 /** Performs the plan until nothing is left to do, and notes what was down and how near a cluster came to its end. */
-export async function rehearse(engine: Engine, twin: Twin, estate: Estate, signal: AbortSignal): Promise<Rehearsed> {
+export async function rehearse(
+  engine: Engine,
+  twin: Twin,
+  estate: Estate,
+  budget: RehearsalBudget,
+): Promise<Rehearsed> {
+  const { signal } = budget
   const startedMs = twin.clock.now()
   const events: NewEvent[] = []
   const ran = new Set(upNow(twin))
@@ -37,6 +47,7 @@ export async function rehearse(engine: Engine, twin: Twin, estate: Estate, signa
   let last: PassReport | undefined
   const sample = () => {
     const nowMs = twin.clock.now()
+    budget.spend(PERFORMING, nowMs - startedMs)
     const up = new Set(upNow(twin))
     for (const name of ran) if (!up.has(name)) downMs.set(name, (downMs.get(name) ?? 0) + nowMs - lookedMs)
     for (const name of up) ran.add(name)
@@ -60,12 +71,15 @@ export async function rehearse(engine: Engine, twin: Twin, estate: Estate, signa
   const onPass = (report: PassReport) => {
     last = report
     events.push(...report.events)
+    budget.spend(PERFORMING, twin.clock.now() - startedMs)
   }
   const settled = await twin.runUntil(engine.settle(estate, { signal, deadlineMs: LIMITS.rehearsalMs, onPass }))
   over.abort()
   await twin.runUntil(watching.catch(() => {}))
+  const why = budget.spentOn()
   return {
-    outcome: settled.outcome,
+    outcome: why === undefined ? settled.outcome : 'stopped',
+    ...defined({ why }),
     tookMs: twin.clock.now() - startedMs,
     startedMs,
     events,
@@ -76,6 +90,13 @@ export async function rehearse(engine: Engine, twin: Twin, estate: Estate, signa
     ),
   }
 }
+
+/** A rehearsal that ends before the plan is begun: its twin is not as what it stands for. */
+export function stoppedBefore(startedMs: number, tookMs: number, why: string): Rehearsed {
+  return { outcome: 'stopped', why, tookMs, startedMs, events: [], downtimes: [], margins: [], held: [] }
+}
+
+const PERFORMING = 'performing the plan'
 
 /** Returns running machines, without those whose K3s votes and does not answer. */
 function upNow(twin: Twin): readonly string[] {
