@@ -1,57 +1,126 @@
 import type { ClusterSpec } from './cluster.ts'
 import type { ClientCommand, Command, SnippetCommand } from './command.ts'
 import type { Desired } from './resource.ts'
-import { isReference, type SecretReference } from './secret.ts'
+import type { SecretReference } from './secret.ts'
 import { readReference } from './secret-reference.ts'
-import { type SeedDocument, type Tree, type TreeMap, valueFrom } from './vm.ts'
+import { type SeedDocument, type Tree, type TreeMap, type VmSpec, valueFrom } from './vm.ts'
 
 /** References to secrets, found by type and never by shape. */
 export type NamedSecrets = readonly SecretReference[]
 
+export type ChangeReference = (reference: SecretReference) => SecretReference
+
 /**
- * Returns the secrets that a resource refers to, each place by its type. Other texts (labels, selectors, chart values,
- * variables of a container, user data outside `valueFrom`) are never searched: `selector: {env: production}` looks like
- * a reference but is none.
+ * Returns a resource with each secret that it refers to changed, each place by the type that has it. Text of others (labels,
+ * selectors, chart values, variables of a container, user data outside `valueFrom`) stays as it is: `selector: {env:
+ * production}` looks like a reference and is none.
  */
-export function secretsOf(desired: Desired): NamedSecrets {
+export function changeSecrets(desired: Desired, change: ChangeReference): Desired {
   switch (desired.type) {
     case 'vm': {
       const { cloudInit, seed } = desired.vm
-      return [...one(cloudInit?.password), ...(seed === undefined ? [] : secretsIn(seed.document))]
+      const { password } = cloudInit ?? {}
+      const vm: VmSpec = {
+        ...desired.vm,
+        ...(cloudInit === undefined || password === undefined
+          ? {}
+          : { cloudInit: { ...cloudInit, password: change(password) } }),
+        ...(seed === undefined ? {} : { seed: { ...seed, document: changedDocument(seed.document, change) } }),
+      }
+      return { type: 'vm', vm }
     }
-    case 'container':
-      return one(desired.container.password)
-    case 'setting':
-      return Object.values(desired.setting.fields).filter(isReferenceMap)
+    case 'container': {
+      const { password } = desired.container
+      if (password === undefined) return desired
+      return { type: 'container', container: { ...desired.container, password: change(password) } }
+    }
+    case 'setting': {
+      const { secrets = [] } = desired.setting
+      const fields = mapped(desired.setting.fields, (value, name) =>
+        secrets.includes(name) ? change(value as SecretReference) : value,
+      )
+      return { type: 'setting', setting: { ...desired.setting, fields } }
+    }
     case 'item': {
       const { item } = desired.item
-      return item.type === 'file' ? one(item.spec.secret) : []
+      if (item.type !== 'file' || item.spec.secret === undefined) return desired
+      const spec = { ...item.spec, secret: change(item.spec.secret) }
+      return { type: 'item', item: { ...desired.item, item: { ...item, spec } } }
     }
-    case 'object':
-      return Object.values(desired.object.secrets ?? {})
+    case 'object': {
+      const { secrets } = desired.object
+      if (secrets === undefined) return desired
+      return { type: 'object', object: { ...desired.object, secrets: mapped(secrets, change) } }
+    }
     case 'file':
-      return []
+      return desired
   }
 }
 
-/** Returns the secrets that a cluster itself refers to; its machines have their own. */
-export function secretsOfCluster({ registries, backup }: ClusterSpec): NamedSecrets {
-  const logins = Object.values(registries?.configs ?? {}).flatMap(({ auth }) => one(auth))
+/** Returns a cluster with each secret that it refers to itself changed; its machines have their own. */
+export function changeSecretsOfCluster(spec: ClusterSpec, change: ChangeReference): ClusterSpec {
+  const { registries, backup } = spec
   const to = backup?.to
-  return [...logins, ...(to !== undefined && 's3' in to ? one(to.s3.credentials) : [])]
+  const configs = mapped(registries?.configs ?? {}, (config) =>
+    config.auth === undefined ? config : { ...config, auth: change(config.auth) },
+  )
+  const credentials = to !== undefined && 's3' in to ? to.s3.credentials : undefined
+  return {
+    ...spec,
+    ...(registries?.configs === undefined ? {} : { registries: { ...registries, configs } }),
+    ...(credentials === undefined || to === undefined || !('s3' in to)
+      ? {}
+      : { backup: { ...backup, to: { s3: { ...to.s3, credentials: change(credentials) } } } }),
+  } as ClusterSpec
+}
+
+/** Returns the secrets that a resource refers to. */
+export function secretsOf(desired: Desired): NamedSecrets {
+  return collected((note) => changeSecrets(desired, note))
+}
+
+/** Returns the secrets that a cluster itself refers to. */
+export function secretsOfCluster(spec: ClusterSpec): NamedSecrets {
+  return collected((note) => changeSecretsOfCluster(spec, note))
 }
 
 /** Returns every secret that a document refers to, each once. */
 export function secretsIn(document: SeedDocument): NamedSecrets {
+  return collected((note) => changedDocument(document, note))
+}
+
+function collected(visit: (note: ChangeReference) => unknown): NamedSecrets {
   const found = new Map<string, SecretReference>()
-  const search = (tree: Tree) => {
-    const reference = referenceAt(tree)
-    if (reference !== undefined) found.set(nameOfReference(reference), reference)
-    else if (Array.isArray(tree)) for (const item of tree as readonly Tree[]) search(item)
-    else if (tree !== null && typeof tree === 'object') for (const item of Object.values(tree as TreeMap)) search(item)
-  }
-  search(document.userData)
+  visit((reference) => {
+    found.set(nameOfReference(reference), reference)
+    return reference
+  })
   return [...found.values()]
+}
+
+function changedDocument(document: SeedDocument, change: ChangeReference): SeedDocument {
+  return { ...document, userData: changedTree(document.userData, change) as TreeMap }
+}
+
+/** User data is text of others but for what stands behind `valueFrom`. */
+export function changedTree(tree: Tree, change: ChangeReference): Tree {
+  const reference = referenceAt(tree)
+  if (reference !== undefined) {
+    const made = change(reference)
+    return made === reference ? tree : { valueFrom: made as unknown as Tree }
+  }
+  if (tree === null || typeof tree !== 'object') return tree
+  return mapped(tree as TreeMap, (one) => changedTree(one, change))
+}
+
+/** Returns the same list or map with each value changed; the very same where nothing in it changes. */
+export function mapped<T extends object>(value: T, change: (one: T[keyof T], name: string) => unknown): T {
+  const entries = Object.entries(value).map(([name, one]) => [name, one, change(one as T[keyof T], name)] as const)
+  if (entries.every(([, one, made]) => one === made)) return value
+  if (Array.isArray(value)) return entries.map(([, , made]) => made) as unknown as T
+  const made: Record<string, unknown> = Object.create(Object.getPrototypeOf(value) as object | null)
+  for (const [name, , one] of entries) made[name] = one
+  return made as T
 }
 
 /** Returns the reference at a document's place for a secret. */
@@ -75,10 +144,4 @@ export function nameOfReference(reference: SecretReference): string {
 
 function one(reference: SecretReference | undefined): NamedSecrets {
   return reference === undefined ? [] : [reference]
-}
-
-function isReferenceMap(value: unknown): value is SecretReference {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
-  const [only, ...others] = Object.entries(value)
-  return only !== undefined && others.length === 0 && isReference(...only)
 }

@@ -17,6 +17,8 @@ export interface SettingSpec {
   readonly scope?: Readonly<Record<string, string>>
   /** By the definition's names. An absent field is not declared and not compared. */
   readonly fields: Readonly<Record<string, SettingValue>>
+  /** Which of the fields refer to a secret. */
+  readonly secrets?: readonly string[]
   /** Other accepted values of a field. */
   readonly accepts?: Readonly<Record<string, readonly SettingValue[]>>
 }

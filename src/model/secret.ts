@@ -55,63 +55,6 @@ export class Secret extends Sealed<string> {
   }
 }
 
-/** Fields whose content is foreign: `labels: {env: production}` is no reference there. */
-const FOREIGN: ReadonlySet<string> = new Set([
-  'annotations',
-  'environmentVariables',
-  'labels',
-  'objects',
-  'userData',
-  'values',
-  'with',
-])
-
-/**
- * Returns the secrets that a manifest names, before its kind reads it, so that a grant's refusal can show the written
- * line. The kind's result is judged again, by type (`secretsOf`).
- */
-export function writtenSecrets(value: unknown): readonly SecretReference[] {
-  const found: SecretReference[] = []
-  collect(value, found)
-  return [...found, ...filledFrom(value)]
-}
-
-function collect(value: unknown, found: SecretReference[]): void {
-  if (value === null || typeof value !== 'object') return
-  if (Array.isArray(value)) {
-    for (const inner of value) collect(inner, found)
-    return
-  }
-  const fields = Object.entries(value)
-  const [only] = fields
-  if (only !== undefined && fields.length === 1 && isReference(...only)) found.push(value as SecretReference)
-  else for (const [name, inner] of fields) if (!FOREIGN.has(name)) collect(inner, found)
-}
-
-/** Finds references in places for secrets, also in forms that no schema accepts. */
-function filledFrom(value: unknown): readonly SecretReference[] {
-  if (value === null || typeof value !== 'object') return []
-  return Object.entries(value).flatMap(([name, inner]: [string, unknown]): readonly SecretReference[] => {
-    const { env, file } = (name === 'valueFrom' && inner !== null ? inner : {}) as { env?: unknown; file?: unknown }
-    return [
-      ...(typeof env === 'string' ? [{ env }] : []),
-      ...(typeof file === 'string' ? [{ file }] : []),
-      ...filledFrom(inner),
-    ]
-  })
-}
-
-/** Reports whether an object with this one field has the shape of a reference to a secret. */
-export function isReference(name: string, value: unknown): boolean {
-  if (name === 'env') return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value)
-  if (name === 'file') return typeof value === 'string' && /^~?\//.test(value)
-  if (value === null || typeof value !== 'object') return false
-  if (name === 'vault') return 'path' in value && 'key' in value
-  if (name === 'onePassword') return 'item' in value && 'field' in value
-  if (name === 'sops') return 'file' in value && 'key' in value
-  return name === 'secretRef' && 'name' in value && 'key' in value
-}
-
 /** The way to a computer over SSH. The host key is in Git: croft never trusts a key on first use. */
 export interface SshTarget {
   readonly name: string

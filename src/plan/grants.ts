@@ -3,12 +3,12 @@ import { defined } from '../lib/defined.ts'
 import { egressOf } from '../lib/egress.ts'
 import type { ContainerSpec } from '../model/container.ts'
 import type { Declaration, ResourceKey } from '../model/declaration.ts'
-import { secretsOf, secretsOfCluster } from '../model/desired-secrets.ts'
+import { type ChangeReference, changeSecrets, changeSecretsOfCluster } from '../model/desired-secrets.ts'
 import type { ClusterDeclaration } from '../model/estate.ts'
 import { type Grant, holderOf, listed, mayBeCalled } from '../model/grant.ts'
 import { hypervisorRow } from '../model/hypervisors.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
-import { isReference, type SecretReference } from '../model/secret.ts'
+import type { SecretReference } from '../model/secret.ts'
 import type { VmSpec } from '../model/vm.ts'
 import { networksOf, reaching, storagesOf, templatesOf } from './guest-reach.ts'
 
@@ -83,12 +83,17 @@ function secretProblem(place: string, path: FieldProblem['path'], grant: Grant):
  */
 function boundSecrets<T>(
   tree: T,
-  referencesIn: (tree: T) => readonly SecretReference[],
+  change: (tree: T, change: ChangeReference) => T,
   grant: Grant,
   written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
 ): { readonly own: T; readonly problems: readonly FieldProblem[] } {
-  const own = ownReferences(tree, grant.source) as T
-  const references = referencesIn(own)
+  const references: SecretReference[] = []
+  const owned = ownReference(grant.source)
+  const own = change(tree, (reference) => {
+    const made = owned(reference)
+    references.push(made)
+    return made
+  })
   const outside = [...new Set(references.map(placeOfSecret))].filter(
     (place) => place !== '' && !isGrantedSecret(place, grant),
   )
@@ -131,7 +136,7 @@ export function boundCluster<T extends Pick<ClusterDeclaration, 'spec' | 'hosts'
   written: unknown,
   isOfOthers: (machine: ResourceKey) => boolean,
 ): { readonly cluster: T; readonly problems: readonly FieldProblem[] } {
-  const { own, problems } = boundSecrets(cluster.spec, secretsOfCluster, grant, { spec: written, path: ['spec'] })
+  const { own, problems } = boundSecrets(cluster.spec, changeSecretsOfCluster, grant, { spec: written, path: ['spec'] })
   const { servers, agents } = cluster.spec
   const others = [...servers, ...agents].flatMap(({ machine }) =>
     'key' in machine && isOfOthers(machine.key) ? [machineOfOthers(machine.key, grant, written)] : [],
@@ -300,13 +305,7 @@ function idProblems(
 
 /** Binds the Kubernetes Secrets and encrypted files that a resource names to its own source. */
 function ownSecrets(given: Resource['desired'], grant: Grant, written: Parameters<typeof boundSecrets>[3]) {
-  const desired = ownSeed(given, grant.storages)
-  // The objects of an add-on contain Kubernetes references, which croft does not resolve.
-  if (desired.type !== 'object') return boundSecrets(desired, secretsOf, grant, written)
-  const { secrets } = desired.object
-  if (secrets === undefined) return { own: desired, problems: [] }
-  const { own, problems } = boundSecrets(secrets, Object.values<SecretReference>, grant, written)
-  return { own: { ...desired, object: { ...desired.object, secrets: own } }, problems }
+  return boundSecrets(ownSeed(given, grant.storages), changeSecrets, grant, written)
 }
 
 /** If croft chooses the storage of a seed, only granted storages remain. */
@@ -315,23 +314,15 @@ function ownSeed(desired: Resource['desired'], storages: readonly string[]): Res
   return { ...desired, vm: { ...desired.vm, seed: { ...desired.vm.seed, storages } } }
 }
 
-function ownReferences(tree: unknown, source: string): unknown {
-  if (tree === null || typeof tree !== 'object') return tree
-  if (Array.isArray(tree)) return tree.map((one) => ownReferences(one, source))
-  // Sealed values and class instances are no references.
-  const prototype: unknown = Object.getPrototypeOf(tree)
-  if (prototype !== Object.prototype && prototype !== null) return tree
-  const made: Record<string, unknown> = Object.create(prototype as object | null)
-  for (const [name, value] of Object.entries(tree)) made[name] = ownReference(name, value, source)
-  return made
-}
-
-function ownReference(name: string, value: unknown, source: string): unknown {
-  if (name === 'secretRef' && value !== null && typeof value === 'object') return { ...value, source }
-  if (name !== 'sops' || !isReference(name, value)) return ownReferences(value, source)
-  // A reference in a text has its file as the author wrote it.
-  const file = String((value as { readonly file: unknown }).file)
-  return { ...(value as object), file: file.includes(':') ? file : `${source}:${file}` }
+/** Binds a reference to its own source. */
+function ownReference(source: string): ChangeReference {
+  return (reference) => {
+    if ('secretRef' in reference) return { secretRef: { ...reference.secretRef, source } }
+    if (!('sops' in reference)) return reference
+    // A reference in a text has its file as the author wrote it.
+    const { file } = reference.sops
+    return { sops: { ...reference.sops, file: file.includes(':') ? file : `${source}:${file}` } }
+  }
 }
 
 function unbounded(type: string, grant: Grant): FieldProblem {

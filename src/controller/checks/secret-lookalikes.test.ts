@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { secretsOf } from '../../model/desired-secrets.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { Desired } from '../../model/resource.ts'
-import { type SecretReference, writtenSecrets } from '../../model/secret.ts'
-import { DEFINITIONS } from '../../proxmox/registry.ts'
+import type { SecretReference } from '../../model/secret.ts'
 import { missingSecrets, withoutMissing } from './secret-check.ts'
 
 // Text of others often looks like a reference: `selector: {env: production}`. Only the field that takes a secret has one.
@@ -45,6 +44,10 @@ const PLACES: readonly (readonly [string, (text: never) => Desired])[] = [
   ['user data outside valueFrom', (text) => machine({ random_seed: text })],
   ['variables of a container', (text) => container({ environment: text })],
   ['settings of sshd', (text) => item({ type: 'sshd', name: 'sshd', spec: { settings: text } })],
+  [
+    'a block of a setting',
+    (text) => ({ type: 'setting', setting: { definition: 'a', id: 'a', fields: { data: text } } }),
+  ],
   ['properties of a dataset', (text) => item({ type: 'zfs-dataset', name: 'tank/a', spec: { properties: text } })],
 ]
 
@@ -70,31 +73,11 @@ test('each field that takes a secret is found', () => {
     machine({ users: [{ passwd: { valueFrom: REAL } }] }),
     { type: 'vm', vm: { name: 'a', host: 'h', disks: [], nics: [], cloudInit: { password: REAL } } } as never,
     container({ password: REAL }),
-    { type: 'setting', setting: { definition: 'user', id: 'a', fields: { enabled: true, password: REAL } } } as never,
+    {
+      type: 'setting',
+      setting: { definition: 'user', id: 'a', fields: { enabled: true, password: REAL }, secrets: ['password'] },
+    } as never,
     item({ type: 'file', name: '/etc/key', spec: { secret: REAL } }),
   ]
   for (const desired of all) assert.deepEqual(secretsOf(desired), [REAL], JSON.stringify(desired))
-})
-
-test('no field of a setting but a secret can have the shape of a reference', () => {
-  const names = new Set(LOOKALIKES.flatMap((one) => Object.keys(one)))
-  for (const { name: setting, fields } of DEFINITIONS)
-    for (const [name, { type, parts = {} }] of Object.entries(fields))
-      if (type === 'properties')
-        assert.deepEqual(
-          Object.keys(parts).filter((part) => names.has(part)),
-          [],
-          `${setting}.${name}`,
-        )
-})
-
-test('a grant judges the references of a manifest and no text of others', () => {
-  for (const text of LOOKALIKES)
-    for (const field of ['labels', 'annotations', 'values', 'objects', 'environmentVariables', 'userData'])
-      assert.deepEqual(writtenSecrets({ [field]: text }), [], field)
-  assert.deepEqual(writtenSecrets({ valuesFrom: REAL }), [REAL])
-  assert.deepEqual(writtenSecrets({ userData: { a: { valueFrom: { env: 'A', file: '/b' } } } }), [
-    { env: 'A' },
-    { file: '/b' },
-  ])
 })

@@ -1,6 +1,6 @@
+import { writtenSecrets } from '../../kinds/fields/written-references.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import type { Grant } from '../../model/grant.ts'
-import { writtenSecrets } from '../../model/secret.ts'
 import { outsideGrant } from '../../plan/grants.ts'
 import type { MadeDeclaration } from '../../source/compose/in-cluster.ts'
 
@@ -9,5 +9,5 @@ export function composedOutsideGrant(
   { kind, key, name, spec, policy }: MadeDeclaration,
   grant: Grant | undefined,
 ): readonly FieldProblem[] {
-  return grant === undefined ? [] : outsideGrant({ kind, key, name, spec, policy }, grant, writtenSecrets(spec))
+  return grant === undefined ? [] : outsideGrant({ kind, key, name, spec, policy }, grant, writtenSecrets(kind, spec))
 }

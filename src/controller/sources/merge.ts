@@ -1,10 +1,11 @@
+import { changeReferences, writtenSecrets } from '../../kinds/fields/written-references.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { defined } from '../../lib/defined.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { type Declaration, type Origin, type Problem, type ResourceKey, showOrigin } from '../../model/declaration.ts'
 import { ofReader } from '../../model/foreign-object.ts'
 import { type Grant, listed, mayBeCalled } from '../../model/grant.ts'
-import { isReference, writtenSecrets } from '../../model/secret.ts'
+import type { SecretReference } from '../../model/secret.ts'
 import type { KnownObjects } from '../../model/waiting.ts'
 import { outsideGrant } from '../../plan/grants.ts'
 import { estateUidOf } from '../../plan/link.ts'
@@ -40,7 +41,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     yield
     merged.push({
       ...declaration,
-      spec: ofSource(declaration.spec, part.source),
+      spec: changeReferences(declaration.kind, declaration.spec, ofSource(part.source)),
       origin: placedIn(part.source, declaration.origin),
     })
   }
@@ -151,7 +152,9 @@ function* claimKeys(parts: readonly InForce[]): Steps<Claims> {
     for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
       yield
       const outside =
-        part.grant === undefined ? [] : outsideGrant(declaration, part.grant, writtenSecrets(declaration.spec))
+        part.grant === undefined
+          ? []
+          : outsideGrant(declaration, part.grant, writtenSecrets(declaration.kind, declaration.spec))
       if (outside.length > 0) {
         problems.push(...outside.map((found) => reportedBy(part, part.revision.problemAt(declaration, found), foreign)))
         continue
@@ -297,16 +300,9 @@ function plain(declaration: Declaration, { code, path, message, hint, severity }
  * Prefixes encrypted files with their source: `secrets.yaml` of `home` becomes `home:secrets.yaml`, so that an equal
  * path in another source is not taken. Pure.
  */
-function ofSource(spec: unknown, source: string): unknown {
-  if (spec === null || typeof spec !== 'object') return spec
-  if (Array.isArray(spec)) return spec.map((one) => ofSource(one, source))
-  const entries = Object.entries(spec)
-  const [only] = entries
-  if (only !== undefined && entries.length === 1 && only[0] === 'sops' && isReference('sops', only[1])) {
-    const reference = only[1] as { readonly file: string; readonly key: string }
-    return { sops: { ...reference, file: `${source}:${reference.file}` } }
+function ofSource(source: string) {
+  return (reference: SecretReference): SecretReference => {
+    if (!('sops' in reference)) return reference
+    return { sops: { ...reference.sops, file: `${source}:${reference.sops.file}` } }
   }
-  const made: Record<string, unknown> = Object.create(Object.getPrototypeOf(spec))
-  for (const [name, value] of entries) made[name] = ofSource(value, source)
-  return made
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { writtenSecrets } from '../../kinds/fields/written-references.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
@@ -8,7 +9,7 @@ import { egressFromHere } from '../../lib/outgoing.ts'
 import { shellQuoted } from '../../lib/shell-quoted.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { Grant } from '../../model/grant.ts'
-import { type Secret, type SecretReference, writtenSecrets } from '../../model/secret.ts'
+import type { Secret, SecretReference } from '../../model/secret.ts'
 import { outsideGrant } from '../../plan/grants.ts'
 import { followDirectory } from '../../source/files/directory.ts'
 import { type Fetched, type Fetching, withFetched } from '../../source/files/fetched.ts'
@@ -115,7 +116,7 @@ function fetching(
     grant === undefined
       ? {}
       : {
-          follows: (one: Declaration) => outsideGrant(one, grant, writtenSecrets(one.spec)).length === 0,
+          follows: (one: Declaration) => outsideGrant(one, grant, writtenSecrets(one.kind, one.spec)).length === 0,
         }
   /** The newest revision as it was read, while something for it could not be fetched. */
   let open: { readonly seen: New; readonly missing: number; readonly tries: number; readonly dueMs: number } | undefined

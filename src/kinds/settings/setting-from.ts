@@ -14,12 +14,14 @@ export interface DeclaredSetting {
 export function settingFrom(definition: Definition, said: DeclaredSetting): SettingSpec {
   const fields: Record<string, SettingValue> = {}
   for (const [name, value] of Object.entries(said.fields)) if (value !== undefined) fields[name] = value
+  const secrets = Object.keys(fields).filter((name) => definition.fields[name]?.type === 'secret')
   return {
     definition: definition.name,
     id: idFrom(definition, said),
     ...(said.host === undefined ? {} : { host: said.host }),
     ...(Object.keys(said.scope).length === 0 ? {} : { scope: said.scope }),
     fields,
+    ...(secrets.length === 0 ? {} : { secrets }),
   }
 }
 
