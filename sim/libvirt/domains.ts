@@ -39,6 +39,8 @@ export interface LibvirtHost {
   readonly host: Host
   /** Another board, or another installation. */
   identity: { readonly uuid: string; readonly machineId: string }
+  /** What virsh says instead of an answer, by its command. */
+  readonly failing: Map<string, string>
   readonly domains: Map<string, Domain>
   readonly pools: Map<string, SimPool>
   readonly networks: Map<string, SimPlace>

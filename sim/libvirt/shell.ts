@@ -26,6 +26,7 @@ export function createLibvirtHost(world: World, name: string): LibvirtHost {
     world,
     host,
     identity: identityOf(name),
+    failing: new Map(),
     domains: new Map(),
     pools: new Map(),
     networks: new Map(),

@@ -19,6 +19,8 @@ import { VOLUME_COMMANDS } from './volume-commands.ts'
 /** One command of virsh on a simulated host, in the words of libvirt 9. */
 export function virsh(at: LibvirtHost, words: readonly string[], input: string | Uint8Array | undefined): Said {
   const [verb = '', ...rest] = words
+  const failure = at.failing.get(verb)
+  if (failure !== undefined) return { error: failure }
   const command = DOMAIN_COMMANDS[verb] ?? VOLUME_COMMANDS[verb] ?? PLACE_COMMANDS[verb]
   return command === undefined ? { error: `unknown command: '${verb}'` } : command(at, options(rest, verb), input)
 }

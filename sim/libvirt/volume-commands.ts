@@ -6,11 +6,13 @@ export const VOLUME_COMMANDS: Readonly<Record<string, Command>> = {
   'vol-list': (at, { named }) => {
     const pool = poolNamed(at, named.get('pool') ?? '')
     if (pool === undefined) return { error: `failed to get pool '${named.get('pool')}'` }
+    if (isOff(at, pool.name)) return { error: `Failed to list volumes\nerror: ${OFF}` }
     const rows = [...volumes(at, pool.name).keys()].sort().map((name) => ` ${name}   ${pool.path}/${name}\n`)
     return out(` Name   Path\n---------------\n${rows.join('')}\n`)
   },
   'vol-dumpxml': (at, { words, named }) => {
     const pool = named.get('pool') ?? ''
+    if (isOff(at, pool)) return { error: `pool '${pool}' is not active` }
     const volume = volumes(at, pool).get(words[0] ?? '')
     if (volume === undefined) return { error: `failed to get vol '${words[0]}'` }
     const backing =
@@ -28,7 +30,7 @@ export const VOLUME_COMMANDS: Readonly<Record<string, Command>> = {
     return out(`Size of volume '${name}' successfully changed to ${size}\n`)
   },
   'vol-delete': (at, { words: [name = ''], named }) =>
-    volumes(at, named.get('pool') ?? '').delete(name)
+    !isOff(at, named.get('pool') ?? '') && volumes(at, named.get('pool') ?? '').delete(name)
       ? out(`Vol ${name} deleted\n\n`)
       : { error: `failed to get vol '${name}'\nerror: Storage volume not found` },
   'vol-upload': (at, { words: [name = ''], named }, input) => {
@@ -41,9 +43,17 @@ export const VOLUME_COMMANDS: Readonly<Record<string, Command>> = {
   },
 }
 
+const OFF = 'Requested operation is not valid: storage pool is not active'
+
+function isOff({ pools }: LibvirtHost, name: string): boolean {
+  const pool = pools.get(name)
+  return pool !== undefined && pool.live === undefined
+}
+
 export function makeVolume(at: LibvirtHost, named: ReadonlyMap<string, string>): Said {
   const [pool = '', name = ''] = [named.get('pool'), named.get('name')]
   if (!at.pools.has(pool)) return { error: `failed to get pool '${pool}'` }
+  if (isOff(at, pool)) return { error: OFF }
   const all = volumes(at, pool)
   if (all.has(name)) return { error: `Failed to create vol ${name}\nerror: storage volume '${name}' exists already` }
   const backing = named.get('backing-vol')

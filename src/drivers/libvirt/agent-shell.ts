@@ -29,7 +29,7 @@ export function agentShell(
 
   const command = async (execute: string, args: object, signal: AbortSignal): Promise<unknown> => {
     const words = ['qemu-agent-command', '--timeout', '30', uuid, JSON.stringify({ execute, arguments: args })]
-    const [answer = ''] = await virsh.ask([words], doing, signal).catch((error: unknown) => {
+    const [answer = ''] = await virsh.hear([words], doing, signal).catch((error: unknown) => {
       // The request may have arrived.
       if (error instanceof ObservationFailed) throw new ShellFailure('maybe', 'unreachable', error.message)
       throw error

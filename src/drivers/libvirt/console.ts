@@ -26,7 +26,7 @@ export function consoleOf(
         ['domstate', uuid],
         ['dumpxml', uuid],
       ]
-      const [state = '', xml = ''] = await open().ask(questions, doing, signal)
+      const [state = '', xml = ''] = await open().hear(questions, doing, signal)
       const devices = find(parseXml(xml), 'devices')
       if (devices === undefined) throw refuse('NotFound', 'there is no such domain')
       if (!/running|paused|in shutdown|idle/.test(state))

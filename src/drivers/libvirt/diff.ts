@@ -16,7 +16,7 @@ import {
   strays,
 } from './declared.ts'
 import { isSaidByGit } from './marks.ts'
-import { configOf, type DomainConfig, ranFact, seedHashIn, targetOf, volumeOf } from './names.ts'
+import { configOf, type DomainConfig, poolCommand, ranFact, seedHashIn, targetOf, volumeOf } from './names.ts'
 
 const GIB = 1024 ** 3
 
@@ -83,6 +83,19 @@ function compareVolume(
   if (there?.pool === undefined || there.volume === undefined) return
   const bytes = config.volumes[`${there.pool}:${there.volume}`]
   const path = `disks.${disk.slot}`
+  const why = config.unread[there.pool]
+  if (why !== undefined) {
+    const message = `the disks in pool ${there.pool} cannot be looked at: ${why}`
+    const allow = poolCommand(there.pool)
+    changes.push({
+      path: `${path}.volume`,
+      from: 'not read',
+      to: there.volume,
+      effect: 'live',
+      blocked: { message, allow },
+    })
+    return
+  }
   if (bytes === undefined) {
     const missing: Change = { path: `${path}.volume`, from: 'missing', to: there.volume, effect: 'live' }
     const ran = known[ranFact(there.dev)] !== undefined

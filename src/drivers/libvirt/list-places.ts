@@ -1,6 +1,7 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ObservedResource } from '../../model/resource.ts'
+import { ObservationFailed } from '../port.ts'
 import { UUID } from './names.ts'
 import { digestOf, volumeNames } from './observe.ts'
 import type { PlaceConfig } from './place-rules.ts'
@@ -47,6 +48,10 @@ export async function listPlaces(
     ],
     doing,
     signal,
+    (at, refusal) => {
+      // What is in a pool that is not active cannot be seen; whatever else is unread is not gone.
+      if (kind !== 'pool' || at >= uuids.length * 4 || at % 4 !== 3) throw new ObservationFailed(refusal)
+    },
   )
   const cards = answers.slice(uuids.length * 4).flatMap(networksIn)
   return uuids.flatMap((uuid, at): ObservedResource[] => {

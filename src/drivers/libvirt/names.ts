@@ -90,6 +90,11 @@ export function volumeOf(id: string): { readonly pool: string; readonly volume: 
   return pool === undefined || volume === undefined ? undefined : { pool, volume }
 }
 
+/** What makes a pool answer again. */
+export function poolCommand(pool: string): string {
+  return `run on the host: virsh pool-start ${pool}; or, if it is gone for good: virsh pool-undefine ${pool}`
+}
+
 /** Returns the record's detail that the disk on this device existed while its machine ran. */
 export function ranFact(dev: string): string {
   return `ran ${dev}`
@@ -110,10 +115,14 @@ export interface DomainConfig {
   readonly domain: DomainView
   /** Its running state. */
   readonly live: DomainView | undefined
-  /** Sizes in bytes of its disks' volumes, by `pool:volume`. A volume that is missing here does not exist. */
+  /** Sizes in bytes of its disks' volumes, by `pool:volume`. A volume of a pool that was read, missing here, does not exist. */
   readonly volumes: Readonly<Record<string, number>>
   /** All volumes named after it, in the pools that it uses. */
   readonly ours: readonly string[]
+  /** Pools of its disks that could not be listed, and why: what is in them is not known. */
+  readonly unread: Readonly<Record<string, string>>
+  /** Pools of its host that are not active: a disk in them may stand on one of its disks. */
+  readonly hidden: readonly string[]
   /** Number of its snapshots in libvirt. */
   readonly snapshots: number
 }

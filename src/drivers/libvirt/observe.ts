@@ -49,7 +49,7 @@ export async function observeDomain(
   const view = viewDomain(domain, places)
   const liveTree = power === 'running' || power === 'paused' ? parseXml(running) : undefined
   const live = liveTree === undefined ? undefined : viewDomain(liveTree, places)
-  const { volumes, ours } = await readVolumes(
+  const { volumes, ours, unread } = await readVolumes(
     virsh,
     [view, ...(live === undefined ? [] : [live])],
     mark?.uid,
@@ -69,6 +69,8 @@ export async function observeDomain(
     live,
     volumes,
     ours,
+    unread,
+    hidden: places.off ?? [],
     snapshots: words(snapshots).length,
   }
   const { mark: _before, ...rest } = observed
@@ -126,7 +128,7 @@ const UNASKED: AgentAnswer = {}
 /** The agent's silence is an answer: it is down. */
 async function askAgent(virsh: Virsh, uuid: string, doing: string, signal: AbortSignal): Promise<AgentAnswer> {
   const question = JSON.stringify({ execute: 'guest-network-get-interfaces' })
-  const [answer = ''] = await virsh.ask([['qemu-agent-command', '--timeout', '5', uuid, question]], doing, signal)
+  const [answer = ''] = await virsh.hear([['qemu-agent-command', '--timeout', '5', uuid, question]], doing, signal)
   const addresses = readAddresses(answer)
   return addresses === undefined ? { agent: 'down' } : { agent: 'up', addresses }
 }
@@ -154,10 +156,10 @@ async function readThroughAgent(
 ): Promise<string | undefined> {
   const words = (execute: string, args: object) =>
     ['qemu-agent-command', '--timeout', '5', uuid, JSON.stringify({ execute, arguments: args })] as const
-  const [opened = ''] = await virsh.ask([words('guest-file-open', { path: file, mode: 'r' })], doing, signal)
+  const [opened = ''] = await virsh.hear([words('guest-file-open', { path: file, mode: 'r' })], doing, signal)
   const handle = returned(opened)
   if (typeof handle !== 'number') return undefined
-  const [read = ''] = await virsh.ask(
+  const [read = ''] = await virsh.hear(
     [words('guest-file-read', { handle, count: LIMITS.cloudInitBytes }), words('guest-file-close', { handle })],
     doing,
     signal,
@@ -185,12 +187,14 @@ async function readVolumes(
   uid: string | undefined,
   doing: string,
   signal: AbortSignal,
-): Promise<{ readonly volumes: Record<string, number>; readonly ours: readonly string[] }> {
+): Promise<Pick<DomainConfig, 'volumes' | 'ours' | 'unread'>> {
   const wanted = new Map<string, readonly [string, string]>()
   for (const { pool, volume } of views.flatMap((view) => view.disks))
     if (pool !== undefined && volume !== undefined) wanted.set(`${pool}:${volume}`, [pool, volume])
   const pools = [...new Set([...wanted.values()].map(([pool]) => pool))].sort()
   const ids = [...wanted.keys()].sort()
+  const poolAt = [...ids.map((id) => wanted.get(id)?.[0] ?? ''), ...pools]
+  const unread: Record<string, string> = {}
   const answers = await virsh.ask(
     [
       ...ids.map((id) => ['vol-dumpxml', '--pool', wanted.get(id)?.[0] ?? '', wanted.get(id)?.[1] ?? '']),
@@ -198,7 +202,13 @@ async function readVolumes(
     ],
     doing,
     signal,
+    (at, { reason, message }) => {
+      unread[poolAt[at] ?? ''] = reason === 'PoolInactive' ? 'it is not active' : message
+    },
   )
+  // A pool that can be listed answers at least with the head of its table.
+  for (const [at, pool] of pools.entries())
+    if (answers[ids.length + at] === '') unread[pool] ??= 'it is not there any more'
   const volumes: Record<string, number> = {}
   for (const [at, id] of ids.entries()) {
     const bytes = bytesOf(find(parseXml(answers[at] ?? ''), 'capacity'))
@@ -209,7 +219,7 @@ async function readVolumes(
       .filter((name) => uid !== undefined && isVolumeOf(uid, name))
       .map((name) => `${pool}:${name}`),
   )
-  return { volumes, ours: ours.sort() }
+  return { volumes, ours: ours.sort(), unread }
 }
 
 /** Returns the first column of `vol-list`: volume names are file names, and paths start with a slash. */

@@ -2,9 +2,9 @@ import { seedImage } from '../../cloudinit/image.ts'
 import { withSecrets } from '../../cloudinit/secrets.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Outcome } from '../../model/step.ts'
-import { overlaysOn, readOverlays } from './backing.ts'
+import { mayStandOn, overlaysOn, readOverlays } from './backing.ts'
 import { beginJob, jobId } from './jobs.ts'
-import { volumeOf } from './names.ts'
+import { poolCommand, volumeOf } from './names.ts'
 import { cannotWrite, type Performing } from './perform-places.ts'
 import { element, isBlockPool, printXml, volumePath } from './xml.ts'
 
@@ -81,9 +81,11 @@ export async function deleteVolume(
   const path = volumePath(places, pool, name)
   // A disc image backs no overlay.
   if (path !== undefined && !name.endsWith('.iso')) {
-    const overlays = (await readOverlays(virsh, step.summary, signal)).get(path) ?? []
-    const kept = overlays.filter((overlay) => !goesToo.includes(overlay))
+    const { on, unread } = await readOverlays(virsh, step.summary, signal)
+    const kept = (on.get(path) ?? []).filter((overlay) => !goesToo.includes(overlay))
     if (kept.length > 0) return refused('InUse', 'backoff', overlaysOn(kept))
+    const [pool] = unread
+    if (pool !== undefined) return refused('NotListed', 'backoff', `${mayStandOn(pool)}; ${poolCommand(pool)}`)
   }
   const outcome = await write(['vol-delete', '--pool', pool, name], /\bdeleted\b/)
   return outcome.result === 'refused' && outcome.refusal.reason === 'NotFound' ? { result: 'done' } : outcome

@@ -137,6 +137,9 @@ async function domainVerb(performing: Performing, uuid: string, what: string): P
 
 /** Volumes first: while the domain exists, it shows what is left to delete. */
 async function undefine(performing: Performing, uuid: string): Promise<Outcome> {
+  const snapshots = await performing.read(['snapshot-list', '--name', uuid])
+  if (snapshots !== undefined && snapshots.trim() !== '')
+    return performing.refused('InUse', 'backoff', `domain ${uuid} has snapshots, which somebody made to come back to`)
   const volumes = (performing.command.options.volumes ?? '').split(',').filter((part) => part !== '')
   for (const id of volumes) {
     const colon = id.indexOf(':')

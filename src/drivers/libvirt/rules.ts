@@ -9,10 +9,10 @@ import type { VmSpec } from '../../model/vm.ts'
 import { checksumOf, diffFile, downloadParams, fileReadiness, learnsOf } from '../files.ts'
 import { agentReadiness, answerAbout, powerOf, powerReadiness } from '../guests.ts'
 import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
-import { stoodOn } from './backing.ts'
+import { mayStandOn, stoodOn } from './backing.ts'
 import { seedInConfig } from './declared.ts'
 import { diffVm, fileObstacles, seedNotes, vmObstacles } from './diff.ts'
-import { configOf, seedHashIn, slotOf, UUID, uuidOf, volumeOf } from './names.ts'
+import { configOf, poolCommand, seedHashIn, slotOf, UUID, uuidOf, volumeOf } from './names.ts'
 import {
   createPlaceSteps,
   deletePlaceSteps,
@@ -105,7 +105,19 @@ export const libvirtRules: Rules = rulesByType(
     undeletable(observed) {
       if (observed.type === 'setting') return undeletablePlace(observed)
       if (observed.type === 'file') return stoodOn(observed)
-      const snapshots = configOf(observed)?.snapshots ?? 0
+      const { snapshots = 0, unread = {}, hidden = [], ours = [] } = configOf(observed) ?? {}
+      const [pool] = Object.keys(unread)
+      if (pool !== undefined)
+        return {
+          message: `which disks domain ${observed.externalId} on ${observed.host} has in pool ${pool} cannot be told: ${unread[pool]}`,
+          allow: poolCommand(pool),
+        }
+      const [off] = ours.length === 0 ? [] : hidden
+      if (off !== undefined)
+        return {
+          message: `${ours.join(', ')} of domain ${observed.externalId} on ${observed.host}: ${mayStandOn(off)}`,
+          allow: poolCommand(off),
+        }
       if (snapshots === 0) return undefined
       return {
         message: `domain ${observed.externalId} on ${observed.host} has ${snapshots} snapshot${snapshots === 1 ? '' : 's'}, which somebody made to come back to`,

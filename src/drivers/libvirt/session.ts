@@ -17,10 +17,10 @@ import { isVolumeOf } from './names.ts'
 import { observeDomain, volumeNames } from './observe.ts'
 import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
-import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf, words } from './survey.ts'
+import { FIRST_QUESTIONS, readFirst, readHost, readSecond, words } from './survey.ts'
 import { CAPABILITIES, readSystem } from './system.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
-import { find, type HostPlaces, type Pool, parseXml, textIn } from './xml.ts'
+import { find, type HostPlaces, parseXml, textIn } from './xml.ts'
 
 /** A connection to libvirt on one host. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
@@ -68,18 +68,9 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       doing,
       signal,
     )
-    const resources = first.uuids.flatMap((uuid, at) => {
-      const power = first.power.get(uuid) ?? 'unknown'
-      return readDomain(connection.name, host, uuid, power, answers[at] ?? '') ?? []
-    })
-    const pools = new Map<string, Pool>()
-    const storages = first.pools.flatMap((name, at) => {
-      const pool = readPool(answers[first.uuids.length + at] ?? '')
-      if (pool === undefined) return []
-      pools.set(name, pool)
-      return [storageOf(host, name, pool, first.activePools.has(name))]
-    })
-    places = { pools, networks: first.networks }
+    const { resources, storages, pools } = readSecond(connection.name, host, first, answers, doing)
+    const off = first.pools.filter((name) => !first.activePools.has(name))
+    places = { pools, networks: first.networks, off }
     system = known ?? (shell === undefined ? undefined : await readSystem(said.at(-1) ?? '', shell, signal))
     return {
       connection: connection.name,
@@ -166,7 +157,8 @@ async function readVolumeList(
     doing,
     signal,
   )
-  const overlays: Overlays = kind === 'remains' ? new Map() : await readOverlays(virsh, doing, signal)
+  const { on, unread }: Overlays =
+    kind === 'remains' ? { on: new Map(), unread: [] } : await readOverlays(virsh, doing, signal)
   return names.flatMap((name, at): ObservedResource[] => {
     const volume = parseXml(answers[at] ?? '')
     if (volume === undefined) return []
@@ -174,8 +166,9 @@ async function readVolumeList(
     const ctime = Math.floor(Number(textIn(find(volume, 'target/timestamps/ctime'))) || 0)
     const content = name.endsWith('.iso') ? 'iso' : 'import'
     const externalId = kind === 'remains' ? `${pool}:${name}` : `${pool}:${content}/${name}`
-    const stand = overlays.get(textIn(find(volume, 'target/path')).trim())
-    const config = { content, size, ctime, ...(stand === undefined ? {} : { overlays: stand }) }
+    const overlays = on.get(textIn(find(volume, 'target/path')).trim())
+    const unreadPools = unread.length === 0 ? undefined : unread
+    const config = { content, size, ctime, ...defined({ overlays, unreadPools }) }
     return [{ connection, type: 'file', list, externalId, host, close: { config, atMs } }]
   })
 }
@@ -190,7 +183,7 @@ async function addressUse(
   const doing = `ask ${host} who has ${addresses.length === 1 ? addresses[0] : `${addresses.length} addresses`}`
   const [list = ''] = await virsh.ask([['net-list', '--name']], doing, signal)
   const networks = words(list).slice(0, LIMITS.addressLooks)
-  const tables = await virsh.ask(
+  const tables = await virsh.hear(
     networks.map((network) => ['net-dhcp-leases', network]),
     doing,
     signal,
@@ -220,7 +213,7 @@ function snapshotsOf(open: () => Virsh): GuestSnapshots {
     async list({ externalId: uuid, host }, signal) {
       const virsh = open()
       const doing = `list the snapshots of domain ${uuid} on ${host}`
-      const [all = '', current = ''] = await virsh.ask(
+      const [all = '', current = ''] = await virsh.hear(
         [
           ['snapshot-list', '--name', uuid],
           ['snapshot-current', '--name', uuid],

@@ -1,7 +1,8 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ObservedHost, ObservedResource, ObservedStorage, PowerState } from '../../model/resource.ts'
+import type { ObservedHost, ObservedResource, ObservedStorage, PowerState, Survey } from '../../model/resource.ts'
+import { ObservationFailed } from '../port.ts'
 import { bytesOf } from './domain-view.ts'
 import { readMark } from './marks.ts'
 import { UUID } from './names.ts'
@@ -44,7 +45,7 @@ export function readFirst(answers: readonly string[]): FirstAnswers {
 }
 
 /** Returns a domain from a survey: by its definition, which alone has marks that were written while it ran. */
-export function readDomain(
+function readDomain(
   connection: string,
   host: string,
   uuid: string,
@@ -65,7 +66,7 @@ export function readDomain(
   }
 }
 
-export function readPool(text: string): (Pool & { readonly total?: number; readonly used?: number }) | undefined {
+function readPool(text: string): (Pool & { readonly total?: number; readonly used?: number }) | undefined {
   const pool = parseXml(text)
   const path = textIn(find(pool, 'target/path')).trim()
   if (pool?.name !== 'pool' || path === '') return undefined
@@ -78,7 +79,7 @@ export function readPool(text: string): (Pool & { readonly total?: number; reado
   }
 }
 
-export function storageOf(
+function storageOf(
   host: string,
   name: string,
   pool: NonNullable<ReturnType<typeof readPool>>,
@@ -93,6 +94,44 @@ export function storageOf(
     shared: false,
     ...defined({ totalBytes: pool.total, usedBytes: pool.used }),
   }
+}
+
+/** The definitions of domains and pools, as the second round of questions brought them. */
+export function readSecond(
+  connection: string,
+  host: string,
+  first: FirstAnswers,
+  answers: readonly string[],
+  doing: string,
+): Pick<Survey, 'resources' | 'storages'> & { readonly pools: ReadonlyMap<string, Pool> } {
+  const resources = first.uuids.flatMap((uuid, at) => {
+    const answer = answers[at] ?? ''
+    const domain = readDomain(connection, host, uuid, first.power.get(uuid) ?? 'unknown', answer)
+    // One that left between the two questions says nothing; what cannot be read exists all the same.
+    if (domain === undefined && answer !== '') throw unreadable(`the definition of domain ${uuid}`, doing)
+    return domain ?? []
+  })
+  const pools = new Map<string, Pool>()
+  const storages = first.pools.flatMap((name, at) => {
+    const answer = answers[first.uuids.length + at] ?? ''
+    const pool = readPool(answer)
+    if (pool === undefined && answer !== '' && parseXml(answer)?.name !== 'pool')
+      throw unreadable(`the definition of pool ${name}`, doing)
+    if (pool === undefined) return []
+    pools.set(name, pool)
+    return [storageOf(host, name, pool, first.activePools.has(name))]
+  })
+  return { resources, storages, pools }
+}
+
+/** An answer that is no answer proves nothing about what is there. */
+function unreadable(what: string, doing: string): ObservationFailed {
+  return new ObservationFailed({
+    reason: 'UnreadableAnswer',
+    meaning: 'backoff',
+    message: `could not ${doing}: ${what} cannot be read`,
+    connectionWide: true,
+  })
 }
 
 export function readHost(name: string, nodeinfo: string): ObservedHost {

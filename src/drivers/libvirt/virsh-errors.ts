@@ -93,6 +93,12 @@ const ROWS: readonly VirshError[] = [
     advice: 'switch virtualisation on in the firmware, or set libvirt.emulated: true',
   },
   {
+    // libvirt without a part for networks, storage or snapshots: then there are none.
+    match: /not supported by the connection driver/i,
+    reason: 'NotSupported',
+    meaning: 'stalled',
+  },
+  {
     match:
       /unsupported configuration|XML error|invalid argument|internal error: (?:Unable to find|Unknown)|Requested operation is not valid/i,
     reason: 'NotPossible',

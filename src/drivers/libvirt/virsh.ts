@@ -10,9 +10,17 @@ import { translate } from './virsh-errors.ts'
 export interface Virsh {
   /**
    * Runs all questions in one process, since starting virsh and opening its connection costs more than a hundred
-   * answers. Each answer is the output, empty after an error.
+   * answers. Each answer is the output, empty where virsh says that the thing does not exist. Any other error goes to
+   * `unread`, or is thrown: it proves nothing about what exists.
    */
-  ask(questions: readonly (readonly string[])[], doing: string, signal: AbortSignal): Promise<readonly string[]>
+  ask(
+    questions: readonly (readonly string[])[],
+    doing: string,
+    signal: AbortSignal,
+    unread?: (at: number, refusal: Refusal) => void,
+  ): Promise<readonly string[]>
+  /** The same for questions whose error is an answer: an agent that is silent, a snapshot that nothing stands on. */
+  hear(questions: readonly (readonly string[])[], doing: string, signal: AbortSignal): Promise<readonly string[]>
   /** Runs one command that must answer. Undefined: virsh says that the thing does not exist. */
   read(words: readonly string[], doing: string, signal: AbortSignal): Promise<string | undefined>
   /** Runs one writing command. `says` is virsh's answer on success. */
@@ -38,27 +46,60 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
     }
   }
 
+  const batch = async (questions: readonly (readonly string[])[], doing: string, signal: AbortSignal) => {
+    const mark = `croft-${Math.floor(random.next() * 2 ** 48).toString(36)}`
+    const lines = [
+      // virsh's banner comes before this line.
+      `echo "${mark}" "begin"`,
+      ...questions.flatMap((words, at) => [words.map(quoted).join(' '), `echo "${mark}" "${at}"`]),
+    ]
+    const ran = await look(virsh, doing, signal, `${lines.join('\n')}\n`)
+    const answers = splitAnswers(ran.stdout, mark, questions.length)
+    if (answers === undefined) throw new ObservationFailed(unanswered(ran, doing))
+    return { answers, failed: /^error:/m.test(ran.stderr) }
+  }
+
+  const read: Virsh['read'] = async (words, doing, signal) => {
+    const ran = await look([...virsh, ...words], doing, signal)
+    if (ran.code === 0) return ran.stdout
+    const refusal = translate({ text: `${ran.stderr}\n${ran.stdout}`, doing })
+    if (refusal.reason === 'NotFound' || refusal.reason === 'NotSupported') return undefined
+    throw new ObservationFailed(refusal)
+  }
+
+  /** Errors come on a stream of their own, without a word of what they are about: what stayed empty is asked again alone. */
+  const again = async (
+    words: readonly string[],
+    doing: string,
+    signal: AbortSignal,
+    unread: ((refusal: Refusal) => void) | undefined,
+  ): Promise<string> => {
+    try {
+      return ((await read(words, doing, signal)) ?? '').trim()
+    } catch (error) {
+      const isOne = error instanceof ObservationFailed && error.refusal.connectionWide !== true
+      if (!isOne || unread === undefined) throw error
+      unread(error.refusal)
+      return ''
+    }
+  }
+
   return {
-    async ask(questions, doing, signal) {
+    async ask(questions, doing, signal, unread) {
       if (questions.length === 0) return []
-      const mark = `croft-${Math.floor(random.next() * 2 ** 48).toString(36)}`
-      const lines = [
-        // virsh's banner comes before this line.
-        `echo "${mark}" "begin"`,
-        ...questions.flatMap((words, at) => [words.map(quoted).join(' '), `echo "${mark}" "${at}"`]),
-      ]
-      const ran = await look(virsh, doing, signal, `${lines.join('\n')}\n`)
-      const answers = splitAnswers(ran.stdout, mark, questions.length)
-      if (answers === undefined) throw new ObservationFailed(unanswered(ran, doing))
-      return answers
+      const { answers, failed } = await batch(questions, doing, signal)
+      if (!failed) return answers
+      const sure: string[] = []
+      for (const [at, answer] of answers.entries()) {
+        const tell = unread === undefined ? undefined : (refusal: Refusal) => unread(at, refusal)
+        sure.push(answer === '' ? await again(questions[at] ?? [], doing, signal, tell) : answer)
+      }
+      return sure
     },
-    async read(words, doing, signal) {
-      const ran = await look([...virsh, ...words], doing, signal)
-      if (ran.code === 0) return ran.stdout
-      const refusal = translate({ text: `${ran.stderr}\n${ran.stdout}`, doing })
-      if (refusal.reason === 'NotFound') return undefined
-      throw new ObservationFailed(refusal)
+    async hear(questions, doing, signal) {
+      return questions.length === 0 ? [] : (await batch(questions, doing, signal)).answers
     },
+    read,
     async write(words, { doing, says, input }, signal) {
       if (signal.aborted) return { result: 'not-sent', message: `could not ${doing}: it was called off` }
       let ran: Ran

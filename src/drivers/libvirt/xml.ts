@@ -209,6 +209,8 @@ export interface HostPlaces {
   readonly pools: ReadonlyMap<string, Pool>
   /** Networks that libvirt manages; any other name is a bridge of the host. */
   readonly networks: ReadonlySet<string>
+  /** Pools that are not active. */
+  readonly off?: readonly string[]
 }
 
 export interface Pool {

@@ -298,6 +298,9 @@ function obey(situation: Situation, observed: ObservedResource, { order, reason 
 function replace(situation: Situation, observed: ObservedResource, changes: readonly Change[], reason: string): Action {
   const { resource, rules, ledger } = situation
   const { externalId } = observed
+  const obstacle = rules.undeletable(observed)
+  if (obstacle !== undefined)
+    return { do: 'refuse', guard: 'protection', reason: obstacle.message, allow: obstacle.allow }
   const newId = rules.declaredId(resource) ?? externalId
   const world = worldWithout(situation.world, observed)
   const there = world.guests.get(newId)
