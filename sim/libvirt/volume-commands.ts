@@ -22,6 +22,13 @@ export const VOLUME_COMMANDS: Readonly<Record<string, Command>> = {
     )
   },
   'vol-create-as': (at, { named }) => makeVolume(at, named),
+  'vol-clone': (at, { words: [from = '', name = ''], named }) => {
+    const all = volumes(at, named.get('pool') ?? '')
+    const source = all.get(from)
+    if (source === undefined) return { error: `failed to get vol '${from}'` }
+    all.set(name, { ...source, name, content: 'images', ctimeSeconds: Math.floor(at.world.clock.now() / 1000) })
+    return out(`Vol ${name} cloned from ${from}\n\n`)
+  },
   'vol-resize': (at, { words: [name = '', size = ''], named }) => {
     const volume = volumes(at, named.get('pool') ?? '').get(name)
     if (volume === undefined) return { error: `failed to get vol '${name}'` }

@@ -65,6 +65,8 @@ export interface Rules {
   dataDisks(observed: ObservedResource): readonly string[]
   /** The lists that would show leftovers of an earlier, failed creation under this id. */
   remains(resource: Resource, externalId: string): readonly string[]
+  /** Returns the command that brings back a lost guest whose disks are still there. Absent: a person knows. */
+  regain?(resource: Resource, externalId: string): string | undefined
   /** Steps that delete a guest whose creation failed and left it locked. Undefined: only a person can. */
   abandonedSteps(resource: Resource, destruction: Destruction): readonly Step[] | undefined
   /** Why the system itself would refuse to delete it. */

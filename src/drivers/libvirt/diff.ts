@@ -17,6 +17,7 @@ import {
 } from './declared.ts'
 import { isSaidByGit } from './marks.ts'
 import { configOf, type DomainConfig, poolCommand, ranFact, seedHashIn, targetOf, volumeOf } from './names.ts'
+import { volumeAgain } from './regain.ts'
 
 const GIB = 1024 ** 3
 
@@ -101,9 +102,11 @@ function compareVolume(
     const ran = known[ranFact(there.dev)] !== undefined
     const whose = up ? 'of the running machine' : 'with which the machine ran'
     const message = `the volume ${there.volume} ${whose} is not in pool ${there.pool}`
+    const again = volumeAgain(disk, there.pool, there.volume)
+    const givenUp = again === undefined ? '' : `; or, to begin without what was on it: ${again}`
     const allow = up
       ? `check the volume before you power the machine off: virsh pool-refresh ${there.pool}`
-      : `mount what the pool is on, or put the volume back from a backup, and run on the host: virsh pool-refresh ${there.pool}`
+      : `mount what the pool is on, or put the volume back from a backup, and run on the host: virsh pool-refresh ${there.pool}${givenUp}`
     // A replacement deletes the volumes first: a crash after that must not keep the machine.
     const leaves = changes.some(({ effect }) => effect === 'replace')
     changes.push(up || (ran && !leaves) ? { ...missing, blocked: { message, allow } } : missing)

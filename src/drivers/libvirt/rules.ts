@@ -25,6 +25,7 @@ import {
   updatePlaceSteps,
 } from './place-rules.ts'
 import { type PlaceKind, placeKind } from './place-view.ts'
+import { defineAgain } from './regain.ts'
 import { discardStep, makeStep, poolPath, poolQueue, shutdownStep, startStep } from './steps.ts'
 import { adoptVmSteps, createVmSteps, deleteVmSteps, leaveVmSteps, updateVmSteps } from './vm-steps.ts'
 
@@ -102,6 +103,8 @@ export const libvirtRules: Rules = rulesByType(
       return [...disksOf(observed).slice(1), ...detached]
     },
     abandonedSteps: () => undefined,
+    regain: (resource, uuid) =>
+      resource.desired.type === 'vm' ? defineAgain(resource, resource.desired.vm, uuid) : undefined,
     undeletable(observed) {
       if (observed.type === 'setting') return undeletablePlace(observed)
       if (observed.type === 'file') return stoodOn(observed)

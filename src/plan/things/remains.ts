@@ -32,21 +32,24 @@ export function remainsOf(
     }
     for (const thing of things.values()) if (madeSince(thing, attempt?.sinceMs ?? record.createdMs)) found.push(thing)
   }
-  if (attempt === undefined && found.length > 0) return vanished(resource, externalId, found)
+  if (attempt === undefined && found.length > 0) return vanished(resource, externalId, found, rules)
   return { left: found.flatMap((thing) => ownAttempt(thing, attempt) ?? []) }
 }
 
 function vanished(
-  { key }: Resource,
+  resource: Resource,
   id: string,
   disks: readonly ObservedResource[],
+  rules: Rules,
 ): Extract<Action, { do: 'refuse' }> {
   const names = disks.map(({ externalId, host }) => `${externalId} on ${host}`).join(', ')
+  const command = rules.regain?.(resource, id)
+  const back = command === undefined ? 'put its configuration back' : `run on ${rules.hostOf(resource)}: ${command}`
   return {
     do: 'refuse',
     guard: 'vanished',
-    reason: `${key} was there as id ${id} and is gone, but its disks are still there: ${names}`,
-    allow: `put its configuration back, or restore it from a backup; croft creates it with empty disks after these disks are renamed or removed`,
+    reason: `${resource.key} was there as id ${id} and is gone, but its disks are still there: ${names}`,
+    allow: `${back}, or restore it from a backup; croft creates it with empty disks after these disks are renamed or removed`,
   }
 }
 
