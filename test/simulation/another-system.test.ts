@@ -95,6 +95,16 @@ describe('a system that cannot be told', () => {
     assert.equal(run.host.domains.size, 1)
   })
 
+  test('also where libvirt does not say the UUID: the host is looked at all the same', async () => {
+    const run = await settled(6)
+    run.host.failing.set('capabilities', 'internal error: cannot read the capabilities')
+    run.estate = LEAVES
+    await isHeld(run, /cannot be told/)
+    run.host.failing.clear()
+    await run.settle()
+    assert.equal(run.host.domains.size, 1)
+  })
+
   test('a host that was installed again looks alike in a part: nothing is made or destroyed, both are printed', async () => {
     const run = await settled(4)
     run.host.identity = { ...run.host.identity, machineId: OTHER.machineId }

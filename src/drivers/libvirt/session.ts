@@ -17,7 +17,7 @@ import { isVolumeOf } from './names.ts'
 import { observeDomain, volumeNames } from './observe.ts'
 import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
-import { FIRST_QUESTIONS, readFirst, readHost, readSecond, words } from './survey.ts'
+import { FIRST_QUESTIONS, needsFirst, readFirst, readHost, readSecond, words } from './survey.ts'
 import { CAPABILITIES, readSystem } from './system.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
 import { find, type HostPlaces, parseXml, textIn } from './xml.ts'
@@ -58,7 +58,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     const known = system?.is === 'seen' ? system : undefined
     system = undefined
     const questions = known === undefined ? [...FIRST_QUESTIONS, CAPABILITIES] : FIRST_QUESTIONS
-    const said = await virsh.ask(questions, doing, signal)
+    const said = await virsh.ask(questions, doing, signal, needsFirst)
     const first = readFirst(said)
     const answers = await virsh.ask(
       [

@@ -2,6 +2,7 @@ import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ObservedHost, ObservedResource, ObservedStorage, PowerState, Survey } from '../../model/resource.ts'
+import type { Refusal } from '../../model/step.ts'
 import { ObservationFailed } from '../port.ts'
 import { bytesOf } from './domain-view.ts'
 import { readMark } from './marks.ts'
@@ -18,6 +19,11 @@ export const FIRST_QUESTIONS = [
   ['net-list', '--all', '--name'],
   ['nodeinfo'],
 ] as const
+
+/** What is asked besides may stay unread; without these nothing is known. */
+export function needsFirst(at: number, refusal: Refusal): void {
+  if (at < FIRST_QUESTIONS.length) throw new ObservationFailed(refusal)
+}
 
 export interface FirstAnswers {
   readonly uuids: readonly string[]

@@ -26,10 +26,12 @@ export async function readSystem(capabilities: string, shell: Shell, signal: Abo
 
 /** Combines both: boards of a series may share a UUID, and hosts from one image a machine-id. */
 export function systemOf(uuid: string, machineId: string): SystemReading {
+  if (uuid === '')
+    return { is: 'unread', why: 'libvirt does not say the UUID of its host: run virsh capabilities there' }
   if (!UUID.test(uuid) || NO_UUID.test(uuid))
     return {
       is: 'unread',
-      why: `the host has no UUID of its own (${uuid === '' ? 'none' : cleanText(uuid)}): set host_uuid in /etc/libvirt/libvirtd.conf`,
+      why: `the host has no UUID of its own (${cleanText(uuid)}): set host_uuid in /etc/libvirt/libvirtd.conf`,
     }
   if (!/^[0-9a-f]{32}$/.test(machineId))
     return { is: 'unread', why: '/etc/machine-id of the host holds no id: run systemd-machine-id-setup there' }
