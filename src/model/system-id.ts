@@ -1,5 +1,4 @@
 import { defined } from '../lib/defined.ts'
-import type { Survey } from './resource.ts'
 
 /** What tells an outside system from every other, by the name of the fact: `host uuid`, `machine-id`. */
 export type SystemId = Readonly<Record<string, string>>
@@ -32,7 +31,9 @@ export function systemText(id: SystemId): string {
 export const HOST_UUID = 'host uuid'
 
 /** Takes out each host UUID that several connections show while their other facts differ: it identifies none of them. */
-export function withoutShared(surveys: readonly Survey[]): readonly Survey[] {
+export function withoutShared<Look extends { readonly connection: string; readonly system?: SystemReading }>(
+  surveys: readonly Look[],
+): readonly Look[] {
   const byUuid = new Map<string, { readonly connection: string; readonly text: string }[]>()
   for (const { connection, system } of surveys) {
     const uuid = system?.id?.[HOST_UUID]
