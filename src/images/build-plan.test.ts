@@ -23,30 +23,33 @@ const SPEC: BuildSpec = {
 }
 
 test('the same declaration gives the same plan, another one gives another name', () => {
-  assert.deepEqual(buildPlan(SPEC, '/cache'), buildPlan({ ...SPEC }, '/cache'))
-  assert.equal(buildPlan(SPEC, '/elsewhere').inputs, buildPlan(SPEC, '/cache').inputs)
+  assert.deepEqual(buildPlan(SPEC, '/cache', 'one'), buildPlan({ ...SPEC }, '/cache', 'one'))
+  assert.equal(buildPlan(SPEC, '/elsewhere', 'one').inputs, buildPlan(SPEC, '/cache', 'one').inputs)
   const reordered = JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(SPEC).reverse()))) as BuildSpec
-  assert.equal(buildPlan(reordered, '/cache').inputs, buildPlan(SPEC, '/cache').inputs)
+  assert.equal(buildPlan(reordered, '/cache', 'one').inputs, buildPlan(SPEC, '/cache', 'one').inputs)
   for (const change of [{ epoch: 1 }, { packages: ['curl'] }, { sizeMb: 4096 }, { architecture: 'arm64' as const }])
-    assert.notEqual(buildPlan({ ...SPEC, ...change }, '/cache').output, buildPlan(SPEC, '/cache').output)
+    assert.notEqual(buildPlan({ ...SPEC, ...change }, '/cache', 'one').output, buildPlan(SPEC, '/cache', 'one').output)
 })
 
 test('shell steps run inside the root after the files and before it is cleaned, as one word each', () => {
   const script = "# why\n touch /etc/done '$(reboot)'\n"
-  const { steps, differences } = buildPlan({ ...SPEC, run: [script] }, '/cache')
+  const { steps, differences, work } = buildPlan({ ...SPEC, run: [script] }, '/cache', 'one')
   const at = steps.findIndex(({ argv }) => argv.includes(script))
   const { summary, argv } = steps[at] ?? assert.fail('it does not run')
   assert.equal(summary, "run touch /etc/done '$(reboot)'")
-  assert.deepEqual(argv.slice(-2), [`${steps[1]?.argv[2]}/root`, script])
+  assert.deepEqual(argv.slice(-2), [`${work}/root`, script])
   assert.ok(['env', '-i', 'unshare', '--pid', '--kill-child'].every((word) => argv.includes(word)))
   const place = (word: string) => steps.findIndex((one) => one.summary.includes(word))
   assert.ok(place('write /etc/motd') < at && at < place('clean it'))
   assert.match(differences[0] ?? '', /own steps/)
-  assert.notEqual(buildPlan({ ...SPEC, run: [script] }, '/cache').output, buildPlan(SPEC, '/cache').output)
+  assert.notEqual(
+    buildPlan({ ...SPEC, run: [script] }, '/cache', 'one').output,
+    buildPlan(SPEC, '/cache', 'one').output,
+  )
 })
 
 test('everything that chance or the moment would decide is fixed', () => {
-  const { steps, differences } = buildPlan(SPEC, '/cache')
+  const { steps, differences } = buildPlan(SPEC, '/cache', 'one')
   const lines = steps.map(({ argv }) => argv.join(' '))
   const line = (word: string) => lines.find((one) => one.includes(word)) ?? assert.fail(word)
   assert.match(
@@ -57,12 +60,12 @@ test('everything that chance or the moment would decide is fixed', () => {
   assert.match(line('mkfs.vfat'), /--invariant.* -i [0-9a-f]{8}/)
   assert.match(String(steps.find(({ argv }) => argv[0] === 'sfdisk')?.input), /label-id: [0-9A-F-]{36}/)
   assert.deepEqual(differences, [])
-  const loose = buildPlan({ ...SPEC, from: { type: 'debian', suite: 'bookworm' } }, '/cache')
+  const loose = buildPlan({ ...SPEC, from: { type: 'debian', suite: 'bookworm' } }, '/cache', 'one')
   assert.match(loose.differences[0] ?? '', /snapshot/)
 })
 
 test('an image for arm64: its kernel, its console, GRUB from itself, UEFI alone, and a word when its programs do not run', () => {
-  const { steps, needs } = buildPlan({ ...SPEC, architecture: 'arm64' }, '/cache')
+  const { steps, needs } = buildPlan({ ...SPEC, architecture: 'arm64' }, '/cache', 'one')
   const lines = steps.map(({ argv }) => argv.join(' '))
   const at = (word: string) => {
     const found = lines.findIndex((line) => line.includes(word))
@@ -79,12 +82,12 @@ test('an image for arm64: its kernel, its console, GRUB from itself, UEFI alone,
   assert.ok(lines.some((line) => line.includes('k3s-airgap-images-arm64.tar.zst')))
   assert.ok(!lines.some((line) => line.includes('i386-pc')))
   assert.ok(!needs.some((need) => need.package.startsWith('grub')))
-  const amd64 = buildPlan(SPEC, '/cache').needs.map((need) => need.package)
+  const amd64 = buildPlan(SPEC, '/cache', 'one').needs.map((need) => need.package)
   assert.ok(['grub-common', 'grub-efi-amd64-bin', 'grub-pc-bin'].every((name) => amd64.includes(name)))
 })
 
 test('what is downloaded is checked before it is used, and cleaning comes after everything that writes', () => {
-  const { steps } = buildPlan(SPEC, '/cache')
+  const { steps } = buildPlan(SPEC, '/cache', 'one')
   const at = (test: (argv: readonly string[]) => boolean) => steps.findIndex(({ argv }) => test(argv))
   for (const [url, sum] of [
     ['https://example.org/k3s', 'a'],
@@ -102,7 +105,7 @@ test('what is downloaded is checked before it is used, and cleaning comes after 
 })
 
 test('[A13] cloud-init looks for its disc before it believes in one: without it, later boots change nothing', () => {
-  const written = buildPlan(SPEC, '/cache').steps.find(
+  const written = buildPlan(SPEC, '/cache', 'one').steps.find(
     ({ argv }) => argv[1]?.endsWith('/90-croft.cfg') && argv[0] === 'tee',
   )
   const [, list = ''] = /^datasource_list: \[(.*)\]$/m.exec(String(written?.input)) ?? []
@@ -110,7 +113,7 @@ test('[A13] cloud-init looks for its disc before it believes in one: without it,
 })
 
 test('[S-15] contents go by stdin and names by words: no shell reads them', () => {
-  const { steps } = buildPlan(SPEC, '/cache')
+  const { steps } = buildPlan(SPEC, '/cache', 'one')
   const motd = steps.find(({ argv }) => argv[0] === 'tee' && argv[1]?.endsWith('/etc/motd'))
   assert.equal(motd?.input, 'hello $(reboot)\n')
   for (const { argv } of steps) assert.ok(!argv.join(' ').includes('$(reboot)'))
@@ -118,7 +121,11 @@ test('[S-15] contents go by stdin and names by words: no shell reads them', () =
 
 test('from another image: its checksum first, its root in a mount namespace of its own', () => {
   const checksum = { algorithm: 'sha512', value: 'c'.repeat(128) } as const
-  const plan = buildPlan({ ...SPEC, from: { type: 'disk', url: 'https://example.org/base.qcow2', checksum } }, '/cache')
+  const plan = buildPlan(
+    { ...SPEC, from: { type: 'disk', url: 'https://example.org/base.qcow2', checksum } },
+    '/cache',
+    'one',
+  )
   const words = plan.steps.map(({ argv }) => argv[0])
   assert.ok(words.indexOf('sha512sum') < words.indexOf('qemu-img'))
   assert.ok(plan.steps.some(({ argv }) => argv[0] === 'unshare' && argv.includes('--mount')))
@@ -153,7 +160,7 @@ function paperShell(
 }
 
 const signal = new AbortController().signal
-const plan = buildPlan(SPEC, '/cache')
+const plan = buildPlan(SPEC, '/cache', 'one')
 
 for (const [rule, paths] of Object.entries(TRACES))
   test(`[R16] an image with a trace in it is not finished, and its work is cleared away: ${rule}`, async () => {
@@ -189,4 +196,23 @@ test('an image that was made before from the same inputs is used as it is', asyn
 test('a program that is missing is told by its package before anything is begun', async () => {
   const shell = paperShell((argv) => (argv[0] === 'stat' || argv.at(-1) === 'mcopy' ? { code: 1 } : undefined))
   await assert.rejects(buildImage(plan, shell, { signal }), /apt-get install mtools/)
+})
+
+test('two builds of one image at once touch nothing of each other, and the image that is finished first stays', async () => {
+  const [one, two] = ['one', 'two'].map((run) => buildPlan(SPEC, '/cache', run))
+  assert.ok(one !== undefined && two !== undefined)
+  assert.equal(one.output, two.output)
+  const said = (plan: typeof one) => JSON.stringify(plan.steps.map(({ argv }) => argv))
+  assert.ok(!said(one).includes(two.work) && !said(two).includes(one.work))
+  // Only what is older than any build is cleared away.
+  for (const { argv } of one.steps.filter(({ argv: words }) => words.includes('-rf') && words[0] === 'find'))
+    assert.deepEqual(argv.slice(argv.indexOf('-mmin'), argv.indexOf('-mmin') + 2), ['-mmin', '+1440'])
+  let looks = 0
+  const shell = paperShell(([program]) => {
+    if (program === 'stat') return looks++ === 0 ? { code: 1 } : { stdout: '42\n' }
+    if (program === 'find') return { stdout: 'f 444 0 etc/machine-id\n' }
+    return program === 'sha256sum' ? { stdout: `${'d'.repeat(64)}  x\n` } : undefined
+  })
+  await buildImage(one, shell, { signal })
+  assert.ok(shell.ran.includes(`mv -n ${one.work}/image.qcow2 ${one.output}`))
 })

@@ -47,24 +47,40 @@ const GRUB_HERE: readonly (readonly [string, string])[] = [
 ]
 const bootPackages = ({ architecture }: BuildSpec) => (architecture === 'arm64' ? [GRUB_THERE] : [])
 
-/** Everything that is run to make an image, in order, as data. Pure: the same spec gives the same plan. */
-export function buildPlan(spec: BuildSpec, directory: string): BuildPlan {
+/**
+ * Returns everything that runs to make an image, in order. `run` names this build: another one of the same image may be
+ * at work, or have been cut off, and neither may touch what the other makes. Pure.
+ */
+export function buildPlan(spec: BuildSpec, directory: string, run: string): BuildPlan {
   // The recipe is part of the inputs: another version of croft may build another image.
   const recipe = stepsOf(spec, '/work', '').map(({ argv, input }) => [argv, String(input ?? '')])
   const inputs = createHash('sha256')
     .update(JSON.stringify([sorted(spec), recipe]))
     .digest('hex')
   const short = inputs.slice(0, 12)
-  const work = `${directory}/${spec.name}-${short}.work`
+  const work = `${directory}/${spec.name}-${short}.${run}.work`
   return {
     spec,
     inputs,
     work,
     output: `${directory}/${spec.name}-${short}.qcow2`,
     needs: needsOf(spec),
-    steps: stepsOf(spec, work, inputs),
+    steps: [...placeSteps(directory, work), ...stepsOf(spec, work, inputs)],
     differences: differencesOf(spec),
   }
+}
+
+/** Builds that were cut off leave their work; none takes a day. */
+const LEFT_MINUTES = '+1440'
+
+function placeSteps(directory: string, work: string): readonly BuildStep[] {
+  const clear = ['-name', '*.work', '-mmin', LEFT_MINUTES, '-exec', 'rm', '-rf', '--one-file-system', '{}', '+']
+  const all: readonly (readonly [string, readonly string[]])[] = [
+    ['make a place for images', ['mkdir', '-p', directory]],
+    ['clear away what builds left that were cut off', ['find', directory, '-maxdepth', '1', ...clear]],
+    ['make a place for it', ['mkdir', work]],
+  ]
+  return all.map(([summary, argv]) => ({ summary, argv, timeoutMs: SHORT_MS }))
 }
 
 function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildStep[] {
@@ -80,8 +96,6 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
     step(`write /${path}`, ['tee', `${root}/${path}`], content),
   ]
   return [
-    step('start over', ['rm', '-rf', '--one-file-system', work]),
-    step('make a place for it', ['mkdir', '-p', work]),
     ...(spec.architecture === 'arm64' ? [step('see that programs for arm64 run here', RUNS_ARM)] : []),
     ...(spec.from.type === 'debian' ? debianSteps(spec, spec.from, root) : diskBaseSteps(spec, spec.from, work, root)),
     ...(spec.k3s === undefined ? [] : fetched(work, root, spec.k3s.binary, 'usr/local/bin/k3s', '0755')),

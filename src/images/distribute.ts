@@ -19,6 +19,8 @@ export async function distributeImage(options: {
   readonly pool: string
   readonly fileName: string
   readonly signal: AbortSignal
+  /** Names this transfer: another one may be under way. */
+  readonly run: string
   onProgress?(bytes: number): void
   /** Says why the file that has the name now must keep its content: disks of machines may stand on it. */
   keptBy(): Promise<string | undefined>
@@ -36,18 +38,25 @@ export async function distributeImage(options: {
     if (why !== undefined) throw new BuildFailed(why)
   }
   await replaceable()
-  const part = `${directory}/.croft-${fileName}.part`
-  await mustRun(to, ['install', '-m', '0600', '/dev/null', part], signal)
-  // Made on that very computer: it only has to be copied there.
-  if ((await checksumOf(path, to, signal))?.sha256 === sha256)
-    await mustRun(to, ['cp', '--sparse=always', path, part], signal)
-  else await carry(options, part)
-  if ((await checksumOf(part, to, signal))?.sha256 !== sha256)
-    throw new BuildFailed(`${fileName} did not arrive whole in ${pool}; run it again`)
-  await mustRun(to, ['chmod', '0644', part], signal)
-  // A machine may have been made from it while the image was on its way.
-  await replaceable()
-  await mustRun(to, ['mv', '-f', part, target], signal)
+  const part = `${directory}/.croft-${fileName}.${options.run}.part`
+  // Transfers that were cut off leave their part; none takes a day.
+  const left = ['-name', '.croft-*.part', '-mmin', '+1440', '-delete']
+  await mustRun(to, ['find', directory, '-maxdepth', '1', ...left], signal)
+  try {
+    await mustRun(to, ['install', '-m', '0600', '/dev/null', part], signal)
+    // Made on that very computer: it only has to be copied there.
+    if ((await checksumOf(path, to, signal))?.sha256 === sha256)
+      await mustRun(to, ['cp', '--sparse=always', path, part], signal)
+    else await carry(options, part)
+    if ((await checksumOf(part, to, signal))?.sha256 !== sha256)
+      throw new BuildFailed(`${fileName} did not arrive whole in ${pool}; run it again`)
+    await mustRun(to, ['chmod', '0644', part], signal)
+    // A machine may have been made from it while the image was on its way.
+    await replaceable()
+    await mustRun(to, ['mv', '-f', part, target], signal)
+  } finally {
+    await to.run(['rm', '-f', '--', part]).catch(() => undefined)
+  }
   await mustRun(to, [...virsh, 'pool-refresh', pool], signal)
   return 'copied'
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { BuildFailed, type BuiltImage, buildImage } from '../../images/build.ts'
 import { distributeImage } from '../../images/distribute.ts'
 import type { Shell } from '../../lib/shell.ts'
@@ -120,6 +121,7 @@ async function distribute(
     const { storage, fileName, host } = desired.file
     const uri = connection.endpoint.replace(/^([a-z]+)(?:\+[a-z]+)?:\/\/[^/]*/, '$1://')
     const came = await distributeImage({
+      run: randomBytes(6).toString('hex'),
       from,
       to: to.it,
       path,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { buildPlan } from '../../../images/build-plan.ts'
 import type { BuildPlan } from '../../../images/build-spec.ts'
@@ -44,7 +45,7 @@ export async function imageNamed(runtime: Runtime, name: string, options: Option
   const builder = builderOf(declaration, loaded)
   const local = cacheDirectory(runtime.env)
   const directory = builder.local === true && local !== undefined ? path.join(local, 'images') : REMOTE_DIRECTORY
-  return { declaration, loaded, real, plan: buildPlan(spec, directory), builder }
+  return { declaration, loaded, real, plan: buildPlan(spec, directory, randomBytes(6).toString('hex')), builder }
 }
 
 function builderOf(declaration: Declaration<ImageSpec>, { declarations }: LoadedEstate): SshTarget {
