@@ -1,5 +1,6 @@
 import { HOST_PROGRAMS } from '../../src/model/host-item.ts'
 import type { Box } from '../world/types.ts'
+import { reboot } from './box.ts'
 import type { HostOutcome } from './host-command.ts'
 import { hostProgram } from './host-commands.ts'
 import { decoded, probeHost } from './host-probe.ts'
@@ -28,6 +29,15 @@ function statMode(box: Box, path: string): HostOutcome {
   if (box.machine.files.read(path) === undefined)
     return { err: `stat: cannot statx '${path}': No such file or directory\n`, code: 1 }
   return { out: `${rights?.mode ?? '644'}\n` }
+}
+
+/** The moment at which its power is cut, where a test asked for one. */
+function isCut(box: Box): boolean {
+  const state = hostStateOf(box)
+  if (state.cutAfter === undefined || --state.cutAfter > 0) return false
+  state.cutAfter = undefined
+  reboot(box.computer.world, box)
+  return true
 }
 
 /** Does one command after another until one fails. */
@@ -60,6 +70,7 @@ function batch(box: Box, input: string): string {
       state.deeds.push(`remove ${path}`)
     }
     done++
+    if (isCut(box)) return ''
   }
   return `done ${done}\n`
 }
@@ -85,6 +96,7 @@ function arm(box: Box, [name = '', seconds = '90', script = '']: readonly string
   world.clock.schedule(atMs, () => {
     if (box.life === life && state.armed.get(name) === atMs) takeBack(box, script)
   })
+  isCut(box)
   return {}
 }
 
@@ -99,5 +111,6 @@ function takeBack(box: Box, script: string): HostOutcome {
 function disarm(box: Box, [name = '', script = '']: readonly string[]): HostOutcome {
   if (!box.machine.files.remove(script)) return { code: 7 }
   hostStateOf(box).armed.delete(name)
+  isCut(box)
   return {}
 }

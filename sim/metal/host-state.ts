@@ -26,6 +26,8 @@ export interface HostState {
   readonly armed: Map<string, number>
   /** A program that fails the next time that it is run, with its arguments. */
   breaksOnce?: string | undefined
+  /** So many commands from now the box loses its power, and comes back by itself. */
+  cutAfter?: number | undefined
   /** Copies of files as they were before a change, by the folder that croft keeps them in. */
   readonly copies: Map<string, ReadonlyMap<string, Uint8Array | undefined>>
   /** Everything that was done to it, a line each: what a test counts. */

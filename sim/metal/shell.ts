@@ -32,6 +32,7 @@ function boxShell(world: World, find: () => Box): Shell {
       if (box.trouble.notRoot === true && argv[0] === 'mkdir')
         return { code: 1, stdout: '', stderr: `mkdir: cannot create directory ‘${argv.at(-1)}’: Permission denied\n` }
       const host = runHostProgram(box, argv, input ?? '')
+      if (box.life !== life) throw new ShellFailure('maybe', 'unreachable', `${box.name} was lost in the middle of it`)
       if (host !== undefined) return { code: host.code ?? 0, stdout: host.out ?? '', stderr: host.err ?? '' }
       const done = runProgram(box.computer, argv, input)
       if (done === undefined) return { code: 127, stdout: '', stderr: `${argv[0]}: command not found\n` }
