@@ -22,6 +22,14 @@ interface Site {
   readonly memory: number
   readonly stated: Readonly<Record<string, number>>
   readonly reserved: readonly number[]
+  /** Its range has become too small for the network that it is in. */
+  readonly wide: boolean
+  /** Classes have a second card. */
+  readonly second: boolean
+  /** Machines that have another class by now. */
+  readonly big: readonly string[]
+  /** The files are read in another order. */
+  readonly turned: boolean
 }
 
 const document = (kind: string, name: string, spec: object) =>
@@ -39,20 +47,26 @@ function estateOf(site: Site): Estate {
   const texts = [
     document('Proxmox', 'home', { endpoint: 'https://pve:8006', fingerprint, token: { env: 'TOKEN' } }),
     document('AddressPool', 'lan', {
-      cidr: '10.0.0.0/24',
+      cidr: site.wide ? '10.0.0.0/22' : '10.0.0.0/24',
       ranges,
       reserved: site.reserved.map((at) => `10.0.0.${at}`),
     }),
     document('Network', 'lan', { addressPool: 'lan', gateway: '10.0.0.1', dns: { servers: ['10.0.0.12'] } }),
     document('Image', 'debian', { url: 'https://images.test/debian.qcow2', storage: 'files' }),
-    document('MachineClass', 'small', {
-      cpu: { cores: 1 },
-      memory: `${site.memory}Gi`,
-      disks: [{ size: '8Gi', image: 'debian', storage: 'files' }],
-      networks: [{ network: 'lan' }],
-    }),
+    document('AddressPool', 'dmz', { cidr: '10.9.0.0/24' }),
+    document('Network', 'dmz', { addressPool: 'dmz' }),
+    ...['small', 'big'].map((name) =>
+      document('MachineClass', name, {
+        cpu: { cores: name === 'big' ? 4 : 1 },
+        memory: `${site.memory}Gi`,
+        disks: [{ size: '8Gi', image: 'debian', storage: 'files' }],
+        networks: cards(site),
+      }),
+    ),
     ...site.hosts.map((name) =>
-      document('Host', name, { bindings: { networks: { lan: { bridge: 'vmbr0' } }, storages: { files: 'local' } } }),
+      document('Host', name, {
+        bindings: { networks: { lan: { bridge: 'vmbr0' }, dmz: { bridge: 'vmbr1' } }, storages: { files: 'local' } },
+      }),
     ),
     document('Cluster', 'k', {
       version: 'v1.34.3+k3s1',
@@ -62,12 +76,22 @@ function estateOf(site: Site): Estate {
     }),
     ...site.machines.map((name) => {
       const at = site.stated[name]
-      const networks = [{ network: 'lan', ...(at === undefined ? {} : { address: `10.0.0.${at}` }) }]
-      return document('Machine', name, { host: site.hosts[0], class: 'small', networks })
+      const networks = at === undefined ? {} : { networks: cards(site, `10.0.0.${at}`) }
+      return document('Machine', name, {
+        host: site.hosts[0],
+        class: site.big.includes(name) ? 'big' : 'small',
+        ...networks,
+      })
     }),
   ]
+  if (site.turned) texts.reverse()
   const read = readTexts(Object.fromEntries(texts.map((text, at) => [`${at}.yaml`, text])))
   return link(read, { findKind, problemAt: read.problemAt })
+}
+
+function cards({ second }: Site, address?: string): readonly object[] {
+  const first = { network: 'lan', ...(address === undefined ? {} : { address }) }
+  return second ? [{ network: 'dmz' }, first] : [first]
 }
 
 /** The choices of every machine once the estate is applied. */
@@ -88,6 +112,10 @@ const FIRST: Site = {
   memory: 1,
   stated: {},
   reserved: [],
+  wide: false,
+  second: false,
+  big: [],
+  turned: false,
 }
 
 const name = fc.constantFrom('m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7')
@@ -100,6 +128,10 @@ const change: fc.Arbitrary<(site: Site) => Site> = fc.oneof(
   name.map((one) => (site: Site) => ({ ...site, machines: [...new Set([...site.machines, one])] })),
   name.map((one) => (site: Site) => ({ ...site, machines: site.machines.filter((other) => other !== one) })),
   fc.constantFrom(1, 2, 4).map((memory) => (site: Site) => ({ ...site, memory })),
+  fc.constant((site: Site) => ({ ...site, wide: true })),
+  fc.boolean().map((second) => (site: Site) => ({ ...site, second })),
+  fc.boolean().map((turned) => (site: Site) => ({ ...site, turned })),
+  fc.subarray(['m1', 'm2', 'm3', 'm4']).map((big) => (site: Site) => ({ ...site, big })),
   fc.integer({ min: 10, max: 40 }).map((at) => (site: Site) => ({ ...site, reserved: [...site.reserved, at] })),
   fc.tuple(name, fc.integer({ min: 200, max: 220 })).map(([one, at]) => (site: Site) => {
     const isFree = !Object.values(site.stated).includes(at)
@@ -120,7 +152,12 @@ function unasked(before: KeptChoices, after: KeptChoices, site: Site): readonly 
     const had = before.get(key)
     if (had === undefined) return []
     const asked = site.stated[key.replace('Machine/', '')] !== undefined
-    const renumbered = !asked && addresses.join() !== had.addresses.join()
+    const moved = (net: string) => {
+      const [was, is] = [had.addresses, addresses].map((all) => all.filter((one) => one.startsWith(net)).join())
+      // A second card may come and go by the class.
+      return was !== is && was !== '' && is !== ''
+    }
+    const renumbered = (!asked && moved('10.0.')) || moved('10.9.')
     return [
       ...(renumbered ? [`${key} ${had.addresses.join()} -> ${addresses.join()}`] : []),
       ...(node === had.node ? [] : [`${key} ${had.node} -> ${node}`]),
@@ -145,7 +182,7 @@ test('a year of pools that grow, hosts added, classes changed: nobody is renumbe
         has = next
       }
     }),
-    { numRuns: 10 },
+    { numRuns: 12 },
   )
 })
 
