@@ -55,7 +55,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'src/source/foreign/ansible/expression.ts createParser',
   'src/source/kustomize/build.ts createKustomizer',
   'src/store/kubernetes.ts openKubernetesStore',
-  'src/store/memory.ts createMemoryStore',
   'src/store/sqlite.ts createSqliteStore',
 ]
 

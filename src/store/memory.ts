@@ -99,11 +99,8 @@ export function createMemoryStore(disk: MemoryDisk = emptyDisk()): MemoryStore {
     },
     async events({ key, afterSeq, limit = LIMITS.eventsKept }) {
       reading()
-      const most = Math.max(0, Math.floor(limit))
-      const found = disk.events.filter(
-        (event) => (key === undefined || event.key === key) && (afterSeq === undefined || event.seq > afterSeq),
-      )
-      return afterSeq === undefined ? found.slice(Math.max(0, found.length - most)) : found.slice(0, most)
+      const ofKey = key === undefined ? disk.events : disk.events.filter((event) => event.key === key)
+      return pageOf(ofKey, afterSeq, limit)
     },
 
     async getValue(name) {
@@ -137,14 +134,24 @@ export function createMemoryStore(disk: MemoryDisk = emptyDisk()): MemoryStore {
     },
     async audit({ afterSeq, limit = LIMITS.auditKept }) {
       reading()
-      const found = (disk.audit ?? []).filter((entry) => entry.seq > (afterSeq ?? 0))
-      return afterSeq === undefined ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit)
+      return pageOf(disk.audit ?? [], afterSeq, limit)
     },
 
     async close() {
       open = false
     },
   }
+}
+
+/** Returns the first entries after a sequence number, or the newest ones without it. */
+function pageOf<T extends { readonly seq: number }>(
+  all: readonly T[],
+  afterSeq: number | undefined,
+  limit: number,
+): readonly T[] {
+  const most = Math.max(0, Math.floor(limit))
+  if (afterSeq === undefined) return all.slice(Math.max(0, all.length - most))
+  return all.filter(({ seq }) => seq > afterSeq).slice(0, most)
 }
 
 function emptyDisk(): MemoryDisk {
