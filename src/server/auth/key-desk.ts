@@ -1,15 +1,15 @@
 import { isIP } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
-import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { shellQuoted } from '../../lib/shell-quoted.ts'
 import { Declined } from '../api/route.ts'
 import { UnusableCredentials } from './credential-file.ts'
-import type { KeyDesk, PageSession } from './key-port.ts'
+import type { KeyDesk } from './key-port.ts'
 import type { Rate } from './rate.ts'
 import { changeHolder, type Holder, holderOf, isInvited, isTaken, type KeyOwner } from './security-keys.ts'
-import type { PendingKey, Sessions, SignedIn } from './sessions.ts'
-import { fingerprintOf, unguessable } from './unguessable.ts'
+import { createKeyQuestions } from './key-questions.ts'
+import type { Sessions, SignedIn } from './sessions.ts'
+import { fingerprintOf } from './unguessable.ts'
 import { findUser, type UsersFile } from './users.ts'
 import { ALGORITHMS, judgeAnswer, judgeNewKey } from './webauthn.ts'
 
@@ -27,6 +27,8 @@ export function personOf({ source, user, who }: SignedIn): KeyOwner {
 }
 
 export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: KeyDeskParts): KeyDesk {
+  const questions = createKeyQuestions(sessions, clock)
+
   function ownerOf(cookie: string): {
     readonly file: UsersFile
     readonly session: SignedIn
@@ -36,26 +38,6 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
     if (session === undefined) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
     if (users === undefined) throw new Declined(422, 'refused', 'This croft has no users file to keep a key in.')
     return { file: users, session, person: personOf(session) }
-  }
-
-  function ask(purpose: PendingKey['purpose'], { cookie, origin }: PageSession, invite?: string): PendingKey {
-    const untilMs = clock.monotonicMs() + LIMITS.securityKeyMs
-    const rpId = new URL(origin).hostname
-    const pending = { purpose, challenge: unguessable(), origin, rpId, untilMs, ...defined({ invite }) }
-    sessions.askKey(cookie, pending)
-    return pending
-  }
-
-  /** Takes the challenge synchronously, so that of two answers at once only one counts. */
-  function take(purpose: PendingKey['purpose'], { cookie, origin }: PageSession): PendingKey {
-    const pending = sessions.takeKey(cookie, purpose, clock.monotonicMs())
-    if (pending === undefined || pending.origin !== origin)
-      throw new Declined(403, 'second-factor', 'Nobody asked this key, or it took too long. Try again.')
-    return pending
-  }
-
-  async function hasApp(file: UsersFile, person: KeyOwner): Promise<boolean> {
-    return 'user' in person && (await findUser(file, person.user))?.totp !== undefined
   }
 
   /** An intruder in an open session must not add a key to it. */
@@ -74,22 +56,6 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
     if (needsFactor) throw new Declined(403, 'invite', `Adding the first key needs an invitation. ${wayTo(session)}`)
   }
 
-  async function change(file: UsersFile, person: KeyOwner, edit: Parameters<typeof changeHolder>[2]): Promise<void> {
-    try {
-      await changeHolder(file, person, edit)
-    } catch (error) {
-      if (error instanceof Declined) throw error
-      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (!(error instanceof UnusableCredentials) && !/^E[A-Z]+$/.test(code)) throw error
-      const why = code === '' ? 'another program changes it' : code
-      throw new Declined(
-        503,
-        'unwritable',
-        `croft cannot write its users file (${why}). Whoever runs it can mend that.`,
-      )
-    }
-  }
-
   return {
     list: async (cookie) => {
       const { file, person } = ownerOf(cookie)
@@ -101,7 +67,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
       await checkMayAdd(place.cookie, invite)
       const { keys } = await holderOf(file, person)
       if (keys.length >= LIMITS.securityKeys) throw new Declined(422, 'refused', TOO_MANY)
-      const { challenge, rpId } = ask('add', place, invite)
+      const { challenge, rpId } = questions.ask('add', place, invite)
       const id = fingerprintOf(`croft ${nameOf(person)}`)
       return {
         challenge,
@@ -113,13 +79,13 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
     },
     async add(place, name, given) {
       const { file, person } = ownerOf(place.cookie)
-      const pending = take('add', place)
+      const pending = questions.take('add', place)
       const { invite: word, rpId } = pending
       await checkMayAdd(place.cookie, word)
       const judged = await judgeNewKey(given, pending)
       if ('refused' in judged) throw new Declined(403, 'refused', `This key is not taken. ${judged.refused}`)
       const addedMs = clock.now()
-      await change(file, person, (holder, all) => {
+      await changeKeys(file, person, (holder, all) => {
         // Judge again under the lock: an invitation is good for one key.
         if (word !== undefined && !isInvited(holder, word, addedMs)) throw new Declined(403, 'invite', NOT_INVITED)
         if (isTaken(all, given.id)) throw new Declined(409, 'conflict', 'This key has been added already.')
@@ -132,7 +98,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
     },
     async remove(cookie, id) {
       const { file, person } = ownerOf(cookie)
-      await change(file, person, (holder) => {
+      await changeKeys(file, person, (holder) => {
         if (!holder.keys.some((one) => one.id === id)) throw new Declined(404, 'not-found', 'You have no such key.')
         return { ...holder, keys: holder.keys.filter((one) => one.id !== id) }
       })
@@ -144,12 +110,12 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
       const here = keys.filter(({ rpId }) => rpId === new URL(place.origin).hostname)
       const elsewhere = [...new Set(keys.filter((one) => !here.includes(one)).map(({ rpId }) => rpId))]
       if (here.length === 0) return { code, elsewhere }
-      const { challenge, rpId } = ask('show', place)
+      const { challenge, rpId } = questions.ask('show', place)
       return { code, elsewhere, key: { challenge, rpId, ids: here.map(({ id }) => id) } }
     },
     async show(place, given) {
       const { file, person } = ownerOf(place.cookie)
-      const pending = take('show', place)
+      const pending = questions.take('show', place)
       if (!rate.take(nameOf(person), clock.monotonicMs())) throw new Declined(429, 'too-many', WAIT)
       const fail = (why: string): Declined => {
         sessions.showFactor(place.cookie, false, clock.monotonicMs())
@@ -161,7 +127,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
       const judged = await judgeAnswer(given, asked, pending)
       if ('refused' in judged) throw fail(judged.refused)
       const next = { ...asked, signCount: judged.signCount, usedMs: clock.now() }
-      await change(file, person, (holder) => {
+      await changeKeys(file, person, (holder) => {
         // Another answer of this key may have counted since, so check its counter again.
         const key = keyIn(holder)
         if (key?.signCount !== asked.signCount || key.publicKey !== asked.publicKey) throw fail('Show it again.')
@@ -169,6 +135,27 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Key
       })
       sessions.showFactor(place.cookie, true, clock.monotonicMs())
     },
+  }
+}
+
+async function hasApp(file: UsersFile, person: KeyOwner): Promise<boolean> {
+  return 'user' in person && (await findUser(file, person.user))?.totp !== undefined
+}
+
+/** Changes the keys of a person. Answers 503 if the users file cannot be written. */
+async function changeKeys(file: UsersFile, person: KeyOwner, edit: Parameters<typeof changeHolder>[2]): Promise<void> {
+  try {
+    await changeHolder(file, person, edit)
+  } catch (error) {
+    if (error instanceof Declined) throw error
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (!(error instanceof UnusableCredentials) && !/^E[A-Z]+$/.test(code)) throw error
+    const why = code === '' ? 'another program changes it' : code
+    throw new Declined(
+      503,
+      'unwritable',
+      `croft cannot write its users file (${why}). Whoever runs it can mend that.`,
+    )
   }
 }
 
