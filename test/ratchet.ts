@@ -47,7 +47,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'src/operator/own-apis/own-apis.ts createOwnApis',
   'src/operator/replica.ts createReplica',
   'src/plan/link.ts linkingWith',
-  'src/server/auth/who.ts createDoorkeeper',
   'src/server/front.ts createFront',
   'src/server/stream.ts createStream',
   'src/source/compose/graph.ts readGraph',

@@ -5,15 +5,15 @@ import { shellQuoted } from '../../lib/shell-quoted.ts'
 import { Declined } from '../api/route.ts'
 import { UnusableCredentials } from './credential-file.ts'
 import type { KeyDesk } from './key-port.ts'
+import { createKeyQuestions } from './key-questions.ts'
 import type { Rate } from './rate.ts'
 import { changeHolder, type Holder, holderOf, isInvited, isTaken, type KeyOwner } from './security-keys.ts'
-import { createKeyQuestions } from './key-questions.ts'
 import type { Sessions, SignedIn } from './sessions.ts'
 import { fingerprintOf } from './unguessable.ts'
 import { findUser, type UsersFile } from './users.ts'
 import { ALGORITHMS, judgeAnswer, judgeNewKey } from './webauthn.ts'
 
-interface KeyDeskParts {
+export interface KeyDeskParts {
   readonly clock: Clock
   readonly users: UsersFile | undefined
   readonly sessions: Sessions
@@ -151,11 +151,7 @@ async function changeKeys(file: UsersFile, person: KeyOwner, edit: Parameters<ty
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (!(error instanceof UnusableCredentials) && !/^E[A-Z]+$/.test(code)) throw error
     const why = code === '' ? 'another program changes it' : code
-    throw new Declined(
-      503,
-      'unwritable',
-      `croft cannot write its users file (${why}). Whoever runs it can mend that.`,
-    )
+    throw new Declined(503, 'unwritable', `croft cannot write its users file (${why}). Whoever runs it can mend that.`)
   }
 }
 

@@ -9,10 +9,10 @@ import { checkPassword } from './passwords.ts'
 import { actorOf } from './provider-name.ts'
 import { createRate } from './rate.ts'
 import { type Role, type Scope, scopesOf } from './roles.ts'
-import { generationOf, holderOf } from './security-keys.ts'
+import { createSecondFactors, type SecondFactors } from './second-factors.ts'
+import { generationOf } from './security-keys.ts'
 import { createSessions, type ListedSession, type SignedIn } from './sessions.ts'
 import { judgeToken, type TokensFile } from './tokens.ts'
-import { totpStep } from './totp.ts'
 import { findAlike, findLinked, findUser, type UsersFile } from './users.ts'
 
 /** The caller. `csrf` is set for sessions only: browsers never send a token by themselves. */
@@ -26,16 +26,12 @@ export interface Who {
 
 export const NOBODY: Who = { actor: { name: 'nobody', from: 'page' }, scopes: ['read'] }
 
-export interface Doorkeeper {
+export interface Doorkeeper extends SecondFactors {
   /** Judged again at every request, so that a removed user loses access at once. */
   identify(authorization: string | undefined, cookie: string | undefined): Promise<Who>
   signIn(name: string, password: string, address: string): Promise<{ readonly cookie: string; readonly who: Who }>
   signInOidc(identified: OidcIdentity, address: string): Promise<string>
-  /** Reports which second factor the session still owes before a grave action. A program with a token owes none. */
-  owesFactor(cookie: string | undefined): Promise<'none' | 'factor' | 'device'>
   readonly keys: KeyDesk
-  /** Takes a code for this session. */
-  showFactor(cookie: string, code: string): Promise<void>
   /** All sessions, or those of this cookie's user. */
   sessions(cookie?: string): readonly ListedSession[]
   sessionId(cookie: string): string
@@ -55,8 +51,6 @@ export function createDoorkeeper(
   const rate = createRate(LIMITS.loginRate)
   const names = createRate(LIMITS.loginNameRate)
   const codes = createRate(LIMITS.secondFactorRate)
-  /** The newest step of time whose code a user has shown: no code counts twice. */
-  const shown = new Map<string, number>()
 
   async function byToken(token: string): Promise<Who> {
     const verdict = tokens === undefined ? 'unknown' : await judgeToken(tokens, token, clock.now())
@@ -142,29 +136,7 @@ export function createDoorkeeper(
       const generation = users === undefined ? '' : await generationOf(users, { ...who, name })
       return sessions.open({ user: name, role, source: 'oidc', who, generation, expiresMs, address, openedMs })
     },
-    async owesFactor(cookie) {
-      if (cookie === undefined) return 'none'
-      const session = sessions.find(cookie, clock.monotonicMs())
-      if (session === undefined) return 'none'
-      if (sessions.hasFactor(cookie, clock.monotonicMs())) return 'none'
-      const user = users === undefined ? undefined : await findUser(users, session.user)
-      const keys = users === undefined ? [] : (await holderOf(users, personOf(session))).keys
-      // A key for another name of this page is owed too: the caller chooses the name they come by.
-      if (user?.totp !== undefined || keys.length > 0) return 'factor'
-      return needsFactor ? 'device' : 'none'
-    },
-    async showFactor(cookie, code) {
-      const session = sessions.find(cookie, clock.monotonicMs())
-      const user = session === undefined || users === undefined ? undefined : await findUser(users, session.user)
-      if (user?.totp === undefined) throw new Declined(422, 'refused', 'You have no authenticator app here.')
-      if (!codes.take(user.name, clock.monotonicMs()))
-        throw new Declined(429, 'too-many', 'Too many attempts. Wait a minute.')
-      const step = totpStep(user.totp, code, clock.now(), shown.get(user.name) ?? 0)
-      if (step !== undefined) shown.set(user.name, step)
-      sessions.showFactor(cookie, step !== undefined, clock.monotonicMs())
-      if (step === undefined)
-        throw new Declined(403, 'second-factor', 'This is not the code of your authenticator app now, or it was used.')
-    },
+    ...createSecondFactors({ clock, users, sessions, needsFactor, rate: codes }),
     keys: createKeyDesk({ clock, users, sessions, needsFactor, rate: codes }),
     sessions: (cookie) => sessions.list(clock.monotonicMs(), cookie),
     sessionId: (cookie) => sessions.idOf(cookie),
