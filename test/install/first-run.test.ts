@@ -109,13 +109,6 @@ test('no statement has numbered parameters: Node 24.0 to 24.6 cannot bind them',
   assert.deepEqual(numbered, [])
 })
 
-test('the loader of the built program listens once for the end: Node warns of more than ten listeners', () => {
-  const text = read('scripts/parts/loader.ts')
-  const inLoad = text.slice(text.indexOf('function load('), text.indexOf('\n}\n', text.indexOf('function load(')))
-  assert.doesNotMatch(inLoad, /process\.(?:once|on)\(/)
-  assert.equal(text.match(/process\.once\('exit'/g)?.length, 1)
-})
-
 for (const folder of ['with space', 'with:colon', "with'quote"])
   test(`a repository in a folder ${folder} is followed`, async () => {
     const at = path.join(scratch, folder)
