@@ -56,6 +56,8 @@ const SCRIPTS: Readonly<Record<string, HostCommand>> = {
     const mine = state.cards.map((card) => card.split(' ')).filter(([, id = '']) => ids.includes(id))
     return { out: mine.map(([slot]) => `${slot} vfio-pci\n`).join('') }
   },
+  // No card of a box is in use by the box itself.
+  '/sys/class/net/*': () => ({}),
   'systemctl reload ssh': () => ({}),
   'command -v proxmox-boot-tool': () => ({ code: 1 }),
   // No file of grub here assigns anything but in the one form that croft reads itself.

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -111,6 +112,34 @@ test('a device that shares its group with another is not given away', () => {
   )
   assert.match(diff('0000:02:00.0 8086:1111 010601 1\n')[0]?.blocked?.message ?? '', /no device with the id/)
   assert.equal(diff('0000:01:00.0 10de:2484 030000 1\n0000:00:01.0 8086:1901 060400 1\n')[0]?.blocked, undefined)
+})
+
+test('a card that the host itself uses is not given away', () => {
+  const item: HostItem = { type: 'vfio', name: 'vfio-pci', spec: { ids: ['8086:1521'], blacklist: ['igb'] } }
+  const [groups, , inUse] = rulesOf(item)
+    .asks(item)
+    .filter((ask) => ask.ask === 'run')
+  assert.ok(groups !== undefined && inUse !== undefined)
+  const cards = '0000:03:00.0 8086:1521 020000 7\n0000:03:00.1 8086:1521 020000 8\n'
+  const diff = (out: string) =>
+    rulesOf(item).diff(item, seen(item, { [askKey(groups)]: { code: '0', out: cards }, [askKey(inUse)]: { out } }))
+  assert.match(
+    diff('eno2 /sys/devices/pci0000:00/0000:00:1c.0/0000:03:00.1\n')[0]?.blocked?.message ?? '',
+    /the host itself uses eno2 on 0000:03:00.1 \(8086:1521\)/,
+  )
+  assert.equal(diff('eno5 /sys/devices/pci0000:00/0000:00:1c.0/0000:04:00.0\n')[0]?.blocked, undefined)
+  assert.equal(diff('')[0]?.blocked, undefined)
+})
+
+test('what this computer uses is found by the very question', () => {
+  const item: HostItem = { type: 'vfio', name: 'vfio-pci', spec: { ids: ['8086:1521'], blacklist: [] } }
+  const argv = rulesOf(item)
+    .asks(item)
+    .flatMap((ask) => (ask.ask === 'run' ? [ask.argv] : []))
+    .at(-1)
+  const ran = spawnSync(argv?.[0] ?? '', argv?.slice(1) ?? [], { encoding: 'utf8' })
+  assert.deepEqual([ran.status, ran.stderr], [0, ''])
+  for (const line of ran.stdout.split('\n').filter((one) => one !== '')) assert.match(line, /^\S+ \/sys\//)
 })
 
 test('words for the kernel: ours are there once, in place of others of their name, and theirs stay', () => {

@@ -14,6 +14,7 @@ export const vfio: ItemRules<'vfio'> = {
     ...filesOf(item).map((one) => one.ask),
     { ask: 'run', argv: ['sh', '-c', GROUPS] },
     { ask: 'run', argv: ['sh', '-c', BOUND] },
+    { ask: 'run', argv: ['sh', '-c', IN_USE] },
   ],
   diff(item, seen) {
     const { spec } = item
@@ -47,6 +48,15 @@ export const vfio: ItemRules<'vfio'> = {
           'name these ids too, or plug the card in elsewhere',
         ),
       ]
+    const used = mine.flatMap(({ slot, id }) => usesOf(slot, seen).map((use) => `${use} on ${slot} (${id})`))
+    if (used.length > 0)
+      return [
+        blocked(
+          'use',
+          `the host itself uses ${used.join(', ')}: after a restart it would be without`,
+          'take it out of use on the host, or name the ids of another card; every card of an id goes',
+        ),
+      ]
     const changes: Change[] = filesOf(item).flatMap((one) => one.changes(seen))
     if (changes.length > 0) return [...changes, change('bound', '', 'after a restart', 'restart')]
     const bound = seen.run('sh', '-c', BOUND).out
@@ -76,6 +86,22 @@ const GROUPS =
   'echo "$(basename "$d") $(cut -c3- <"$d/vendor"):$(cut -c3- <"$d/device") $(cut -c3- <"$d/class") $g"; done'
 const BOUND =
   'for d in /sys/bus/pci/devices/*; do [ -L "$d/driver" ] && echo "$(basename "$d") $(basename "$(readlink "$d/driver")")"; done; :'
+
+/**
+ * What the host uses, with the path of its device below /sys: network cards that are up, and disks that are mounted, swap,
+ * in a pool or below another device.
+ */
+const IN_USE =
+  'mounted="$(cat /proc/mounts /proc/swaps) $(zpool status -LP 2>/dev/null)"; ' +
+  'for d in /sys/class/net/*; do [ "$(cat "$d/operstate" 2>/dev/null)" = up ] && [ -e "$d/device" ] && echo "$(basename "$d") $(readlink -f "$d/device")"; done; ' +
+  'for d in /sys/class/block/*; do n=$(basename "$d"); ' +
+  'case "$mounted " in *"/dev/$n "*) ;; *) [ -n "$(ls "$d/holders" 2>/dev/null)" ] || continue ;; esac; ' +
+  'echo "$n $(readlink -f "$d")"; done; :'
+
+function usesOf(slot: string, seen: ItemFacts): readonly string[] {
+  const lines = seen.run('sh', '-c', IN_USE).out.split('\n')
+  return lines.flatMap((line) => (`${line}/`.includes(`/${slot}/`) ? [line.slice(0, line.indexOf(' '))] : []))
+}
 
 function devicesIn(seen: ItemFacts) {
   return seen
