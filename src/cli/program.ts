@@ -7,6 +7,7 @@ import { NAMES_ONLY, needsKinds, placed } from './place.ts'
 import type { Runtime } from './runtime.ts'
 import { kindNamed } from './select.ts'
 import { UsageError, type Verb, type VerbResult } from './verb.ts'
+import { type DirectoryOf, namingDirectory } from './with-directory.ts'
 
 /** The whole command tree. What each verb does is in verbs/, one file each. */
 export function createProgram(runtime: Runtime, done: (answer: VerbResult) => void): Command {
@@ -57,7 +58,11 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
           )
         const { run } = await load()
         const noticing = noticingErrors(name, runtime)
-        done(noticing.exitOf(await run(noticing.runtime, words, { ...options, dir })))
+        const named = dir === '.' ? undefined : dir
+        const answered = await namingDirectory(noticing.runtime, name, options, named, directoriesOf(program), (told) =>
+          run(told, words, { ...options, dir }),
+        )
+        done(noticing.exitOf(answered))
       })
     return usage.includes('[dir]') ? command.addOption(directory().hideHelp()) : command
   }
@@ -521,4 +526,12 @@ function positive(text: string): number {
   const value = Number(text)
   if (!(value > 0 && value <= 1_000_000)) throw new Error(`--speed ${text} is not a positive number. Correct it.`)
   return value
+}
+
+function directoriesOf({ commands }: Command): DirectoryOf {
+  return new Map(
+    commands
+      .filter(({ options }) => options.some(({ long }) => long === '--dir'))
+      .map((one) => [one.name(), one.registeredArguments[0]?.name() === 'dir' ? 'argument' : 'option']),
+  )
 }

@@ -174,7 +174,7 @@ test('[F-20] apply beside a controller says so and does nothing; one that is jus
   assert.equal(await runCli(['apply', '/', '--yes'], beside), 1)
   assert.match(
     beside.written.err,
-    /Another croft \(process 7 on nuc\) is at work on .*croft\.db.*croft get shows how far/,
+    /Another croft \(process 7 on nuc\) is at work on .*croft\.db.*croft get --dir \/ shows how far/,
   )
   assert.equal(work.settled, 0)
   assert.equal(await runCli(['apply', '/', '--dry-run'], beside), 2, 'to look needs nobody to stand aside')

@@ -98,7 +98,7 @@ for (const [name, code] of [
     signal(running, name)
     const ended = await running.exited
     assert.equal(ended.code, code, said(ended))
-    assert.match(ended.stderr, /Interrupted\. .*run croft apply again/)
+    assert.match(ended.stderr, /Interrupted\. .*run croft apply .*again/)
     const planned = await start(['plan', 'estate'], { cwd, env }).ended
     assert.match(planned.stdout, /VM 120/, said(planned))
   })

@@ -285,7 +285,7 @@ test('two of three servers are off: plan and health say that the majority is los
     /Cluster\/edge/,
     lost,
     /→ start edge-2, edge-3; if their disks are lost, run croft cluster restore/,
-    /Machine\/edge-2[\s\S]*croft apply does it/,
+    /Machine\/edge-2[\s\S]*croft apply \S+ does it/,
   ])
 })
 

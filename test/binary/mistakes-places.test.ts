@@ -68,7 +68,7 @@ const MISTAKES: readonly Mistake[] = [
     made: 'a file in the place where an identity is to be written',
     typed: ['init', '../taken', '--yes'],
     code: 1,
-    says: [/taken\/estate\.yaml exists and declares no Estate/, /Rename or remove it, and run croft init again/],
+    says: [/taken\/estate\.yaml exists and declares no Estate/, /Rename or remove it, and run croft init .*again/],
   },
 ]
 

@@ -124,7 +124,7 @@ export function messageOf({ step, message }: OperationResult & { readonly is: 'f
   return `${step.summary}: ${message}`
 }
 
-function show(runtime: Runtime, operation: ClusterOperation, { confirm }: Options): void {
+function show(runtime: Runtime, operation: ClusterOperation, { confirm, plan }: Options): void {
   const { name, steps, refusals, warnings, naming } = operation
   const lines = [
     `${name}:`,
@@ -135,7 +135,8 @@ function show(runtime: Runtime, operation: ClusterOperation, { confirm }: Option
     ...warnings.map((warning) => `  Note: ${warning}.`),
     ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),
     ...(refusals.length > 0 ? [] : sumOf(operation)),
-    ...(naming === undefined || confirm === naming.cluster
+    // Where it is not only listed, the question or the refusal says it.
+    ...(naming === undefined || confirm === naming.cluster || plan !== true
       ? []
       : [`Needs a person: ${naming.reason}. To allow it: ${naming.allow}.`]),
   ]

@@ -16,12 +16,15 @@ export const restore: ClusterCommand = async (runtime, { cluster, estate, direct
   const [wanted] = words
   if (wanted === undefined)
     throw new UsageError(`Name the snapshot; croft cluster snapshots ${cluster.name} lists them.`)
+  const asked = options.server as string | undefined
+  const servers = cluster.spec.servers.map(({ name }) => name)
+  if (asked !== undefined && !servers.includes(asked))
+    throw new UsageError(`${asked} is not a server of ${cluster.name}. Its servers are ${servers.join(', ')}.`)
   await using store = closing(await openState(runtime, state))
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
   const look = await opened.it.look()
   const { observed } = look
   const { rows, unread, kept } = await listedBackups(runtime, store.it, opened.it, look)
-  const asked = options.server as string | undefined
   const reached = (name: string) => observed.nodes.some((node) => node.name === name && node.k3s !== 'unknown')
   const found =
     chosenBackup(cluster.spec, rows, wanted, asked, reached) ??
