@@ -65,7 +65,10 @@ export interface Rules {
   dataDisks(observed: ObservedResource): readonly string[]
   /** The lists that would show leftovers of an earlier, failed creation under this id. */
   remains(resource: Resource, externalId: string): readonly string[]
-  /** Returns the command that brings back a lost guest whose disks are still there. Absent: a person knows. */
+  /**
+   * Returns the command that brings back a lost guest whose disks are still there. Only for guests that exist before their
+   * disks, whose names say whose they are: then disks without a guest are never the rest of a creation.
+   */
   regain?(resource: Resource, externalId: string): string | undefined
   /** Steps that delete a guest whose creation failed and left it locked. Undefined: only a person can. */
   abandonedSteps(resource: Resource, destruction: Destruction): readonly Step[] | undefined

@@ -91,3 +91,25 @@ function asDeclaredAgain(run: LibvirtRun): void {
   assert.equal(volumes(run.host, 'default').get(VOLUME('virtio1'))?.sizeBytes, 5 * 1024 ** 3)
   assert.equal(volumes(run.host, 'default').get(VOLUME('virtio0'))?.sizeBytes, 10 * 1024 ** 3)
 }
+
+test('disks under the name of a creation that broke off are not its own: libvirt makes the domain before them', async () => {
+  const run = await settled(3)
+  await off(run)
+  on(run, `undefine ${web1(run)?.uuid}`)
+  // The store was lost since, the call that would have defined it again had no answer, and a backup touched the disks.
+  const record = run.disk.records.get('Machine/web-1') ?? assert.fail('no record')
+  const { seenMs: _, birth: __, externalId = '', ...before } = record
+  const attempt = { connection: record.connection, externalId, sinceMs: run.clock.now() }
+  run.disk.records.set('Machine/web-1', { ...before, externalId, attempt })
+  const all = volumes(run.host, 'default')
+  for (const [name, volume] of all)
+    if (name.startsWith('croft-')) all.set(name, { ...volume, ctimeSeconds: Math.ceil(run.clock.now() / 1000) + 1 })
+  const kept = all.get(VOLUME('virtio1'))
+  const { guard, allow } = await refused(run)
+  assert.equal(guard, 'vanished')
+  assert.equal(all.get(VOLUME('virtio1')), kept)
+  const [, xml = ''] = /echo '(.*)' \| virsh define/.exec(allow) ?? []
+  on(run, 'define /dev/stdin', xml)
+  assert.equal(await run.settle(), 'settled')
+  assert.equal(all.get(VOLUME('virtio1')), kept)
+})

@@ -35,6 +35,11 @@ export function isVolumeOf(uid: string, volume: string): boolean {
   return new RegExp(`^croft-${uid}-[a-z]+[0-9]*(?:-[0-9a-f]{${SEED_DIGITS}})?\\.[a-z0-9]+$`).test(volume)
 }
 
+/** Reports whether a volume holds data of this machine: its seed holds none. */
+export function isDiskOf(uid: string, volume: string): boolean {
+  return isVolumeOf(uid, volume) && seedHashIn(uid, volume) === undefined
+}
+
 /** Returns the hash in the name of a seed volume of this machine. */
 export function seedHashIn(uid: string, volume: string): string | undefined {
   const found = /^croft-([0-9a-f]{16})-seed-([0-9a-f]{12})\.iso$/.exec(volume)

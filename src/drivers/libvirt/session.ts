@@ -13,7 +13,7 @@ import { consoleOf } from './console.ts'
 import { bytesOf } from './domain-view.ts'
 import { taskOutcome } from './jobs.ts'
 import { listPlaces } from './list-places.ts'
-import { isVolumeOf } from './names.ts'
+import { isDiskOf } from './names.ts'
 import { observeDomain, volumeNames } from './observe.ts'
 import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
@@ -151,7 +151,7 @@ async function readVolumeList(
   const [kind, , pool = '', uid] = list.split('/')
   const doing = `list the volumes of ${pool} on ${host}`
   const table = await virsh.read(['vol-list', '--pool', pool], doing, signal)
-  const names = volumeNames(table ?? '').filter((name) => kind !== 'remains' || isVolumeOf(uid ?? '', name))
+  const names = volumeNames(table ?? '').filter((name) => kind !== 'remains' || isDiskOf(uid ?? '', name))
   const answers = await virsh.ask(
     names.map((name) => ['vol-dumpxml', '--pool', pool, name]),
     doing,

@@ -22,6 +22,8 @@ export function remainsOf(
   const attempt = attemptAt(record, resource.connection, externalId)
   const lost = wasWhole(record, resource.connection, externalId)
   if (record === undefined || (attempt === undefined && !lost)) return { left: [] }
+  // Its disks are found by their names, and no attempt makes them before the guest itself.
+  const isDefinedFirst = rules.regain !== undefined
   const found: ObservedResource[] = []
   for (const list of rules.remains(resource, externalId)) {
     const things = world.lists.get(list)
@@ -30,9 +32,11 @@ export function remainsOf(
       const missing = { look: 'list', list, remainsOf: externalId } as const
       return { do: 'wait', reason: 'NotListed', message, lookAgainMs: LOOK_SOON_MS, missing }
     }
-    for (const thing of things.values()) if (madeSince(thing, attempt?.sinceMs ?? record.createdMs)) found.push(thing)
+    for (const thing of things.values())
+      if (isDefinedFirst || madeSince(thing, attempt?.sinceMs ?? record.createdMs)) found.push(thing)
   }
-  if (attempt === undefined && found.length > 0) return vanished(resource, externalId, found, rules)
+  if (found.length > 0 && (attempt === undefined || isDefinedFirst))
+    return vanished(resource, externalId, found, rules, lost)
   return { left: found.flatMap((thing) => ownAttempt(thing, attempt) ?? []) }
 }
 
@@ -41,6 +45,7 @@ function vanished(
   id: string,
   disks: readonly ObservedResource[],
   rules: Rules,
+  lost: boolean,
 ): Extract<Action, { do: 'refuse' }> {
   const names = disks.map(({ externalId, host }) => `${externalId} on ${host}`).join(', ')
   const command = rules.regain?.(resource, id)
@@ -48,7 +53,9 @@ function vanished(
   return {
     do: 'refuse',
     guard: 'vanished',
-    reason: `${resource.key} was there as id ${id} and is gone, but its disks are still there: ${names}`,
+    reason: lost
+      ? `${resource.key} was there as id ${id} and is gone, but its disks are still there: ${names}`
+      : `${resource.key} is not there as id ${id}, but its disks are: ${names}`,
     allow: `${back}, or restore it from a backup; croft creates it with empty disks after these disks are renamed or removed`,
   }
 }
