@@ -10,7 +10,7 @@ export const MOST_LINES: Readonly<Record<string, number>> = {
   'src/cli': 15_900,
   'src/cloudinit': 1_300,
   'src/controller': 6_900,
-  'src/drivers': 30_100,
+  'src/drivers': 30_200,
   'src/engine': 8_000,
   'src/helm': 800,
   'src/images': 1_800,

@@ -63,6 +63,8 @@ describe('a pool that is not active', () => {
       action?.do === 'refuse' && /cannot be looked at: it is not active/.test(action.reason),
       JSON.stringify(action),
     )
+    const image = await quietly(run, 'Image/debian@kvm')
+    assert.ok(image?.do === 'wait' && /virsh pool-start default;/.test(image.message), JSON.stringify(image))
     typed(run, action.allow)
     assert.equal(await quietly(run).then((after) => after?.do), 'nothing')
   })

@@ -1,5 +1,6 @@
 import type { ObservedResource } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
+import { ObservationFailed } from '../port.ts'
 import { poolCommand } from './names.ts'
 import { volumeNames } from './observe.ts'
 import { words } from './survey.ts'
@@ -50,6 +51,12 @@ export function stoodOn(observed: ObservedResource): Obstacle | undefined {
   const [pool] = Array.isArray(unreadPools) ? unreadPools : []
   if (typeof pool !== 'string') return undefined
   return { message: `${observed.externalId} on ${observed.host}: ${mayStandOn(pool)}`, allow: poolCommand(pool) }
+}
+
+/** The command that helps names the pool, which virsh itself leaves out. */
+export function withPool(error: unknown, pool: string): unknown {
+  if (!(error instanceof ObservationFailed) || error.refusal.reason !== 'PoolInactive') return error
+  return new ObservationFailed({ ...error.refusal, message: `pool ${pool} is not active; ${poolCommand(pool)}` })
 }
 
 export function mayStandOn(pool: string): string {

@@ -8,7 +8,7 @@ import { type AddressUse, type ObservedResource, type Survey, usedNear } from '.
 import type { SystemReading } from '../../model/system-id.ts'
 import { type DriverDeps, type GuestSnapshot, type GuestSnapshots, ObservationFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
-import { type Overlays, readOverlays } from './backing.ts'
+import { type Overlays, readOverlays, withPool } from './backing.ts'
 import { consoleOf } from './console.ts'
 import { bytesOf } from './domain-view.ts'
 import { taskOutcome } from './jobs.ts'
@@ -150,7 +150,9 @@ async function readVolumeList(
   const { connection, list, host, atMs } = about
   const [kind, , pool = '', uid] = list.split('/')
   const doing = `list the volumes of ${pool} on ${host}`
-  const table = await virsh.read(['vol-list', '--pool', pool], doing, signal)
+  const table = await virsh.read(['vol-list', '--pool', pool], doing, signal).catch((error: unknown) => {
+    throw withPool(error, pool)
+  })
   const names = volumeNames(table ?? '').filter((name) => kind !== 'remains' || isDiskOf(uid ?? '', name))
   const answers = await virsh.ask(
     names.map((name) => ['vol-dumpxml', '--pool', pool, name]),
