@@ -37,7 +37,6 @@ export const MOST_LINES: Readonly<Record<string, number>> = {
 export const LONG_FUNCTIONS: readonly string[] = [
   'src/cli/program.ts createProgram',
   'src/controller/controller.ts createController',
-  'src/controller/previews/previews.ts createPreviews',
   'src/controller/sources/sources.ts openSourceStates',
   'src/drivers/k3s/access.ts createAccess',
   'src/engine/create.ts createEngine',

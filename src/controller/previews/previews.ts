@@ -17,6 +17,7 @@ import { type InForce, merging } from '../sources/merge.ts'
 import { type ForgeRepository, headRef, type OpenPull, openPulls, type Send } from '../wishes/forge.ts'
 import { postPlan } from './post-plan.ts'
 import { withKnownWays } from './preview-estate.ts'
+import { conflicting, tooLarge, withLeft } from './unplanned.ts'
 
 /** A source whose pull requests get their plan as a comment. */
 export interface PreviewedSource extends ForgeRepository {
@@ -155,7 +156,7 @@ export function createPreviews(deps: PreviewDeps): Previews {
     const names = { base: branch, head: `#${number} at ${(commit === head ? head : commit).slice(0, 7)}` }
     const markdown =
       'conflicts' in merged
-        ? conflicting(names, merged.conflicts)
+        ? conflicting(deps.mark, names, merged.conflicts)
         : await planned(
             await readCommit(mirror, merged.tree, {
               signal,
@@ -169,24 +170,11 @@ export function createPreviews(deps: PreviewDeps): Previews {
       const parts = state.inForce.map((one) => (one.source === source.source ? { ...one, revision } : one))
       const before = state.inForce.find((one) => one.source === source.source)?.revision.declarations.length ?? 0
       if (revision.declarations.length > before + LIMITS.previewedDeclarations)
-        return tooLarge(title, revision.declarations.length - before)
+        return tooLarge(deps.mark, title, revision.declarations.length - before)
       const linked = await inTurns(deps.link(await inTurns(merging(parts), clock)), clock)
       const { estate, left } = withKnownWays(linked, state.estate)
-      const text = deps.render(...(await deps.plan([state.estate, estate], signal)), title)
-      if (left.length === 0) return text
-      const list = left.map((name) => `\`${name.replaceAll(/[^\w./-]/g, '')}\``).join(', ')
-      return `${text}\nNot planned before it is merged, because a request may not send croft to new places: ${list}.\n`
+      return withLeft(deps.render(...(await deps.plan([state.estate, estate], signal)), title), left)
     }
-  }
-
-  function conflicting({ base, head }: { readonly base: string; readonly head: string }, files: readonly string[]) {
-    const shown = files.slice(0, 20).map((file) => `- \`${file.replaceAll(/[^\w./ -]/g, '')}\``)
-    return `${deps.mark}\n### croft plan: ${base.replaceAll(/[^\w./-]/g, '')} → ${head}\n\nIt cannot be merged. Both sides changed:\n\n${shown.join('\n')}\n`
-  }
-
-  /** Anybody may open a request: one that adds thousands of objects is not planned before a person merged it. */
-  function tooLarge({ base, head }: { readonly base: string; readonly head: string }, more: number): string {
-    return `${deps.mark}\n### croft plan: ${base.replaceAll(/[^\w./-]/g, '')} → ${head}\n\nNot planned: it declares ${more} more objects than ${base.replaceAll(/[^\w./-]/g, '')}, and croft plans requests that add at most ${LIMITS.previewedDeclarations}. Run \`croft plan\` in a clone, or split it.\n`
   }
 
   /** A forge that is away, or a repository that cannot be read, causes one warning; croft tries again at the next look. */
