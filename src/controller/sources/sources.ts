@@ -1,19 +1,14 @@
-import { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
-import { jsonIn } from '../../lib/foreign-json.ts'
-import { LIMITS } from '../../lib/limits.ts'
 import type { Problem } from '../../model/declaration.ts'
 import type { CommitView } from '../../model/estate-view.ts'
 import type { NewEvent } from '../../model/record.ts'
-import type { CommitFacts } from '../../source/git/commit-facts.ts'
 import type { Store } from '../../store/port.ts'
+import { openCommitLog } from './commit-log.ts'
 import type { InForce } from './merge.ts'
 import { UNSEEN } from './source-facts.ts'
 import { inForceOf, lookAt, note, notWhole, putInForce, type Source, type SourceState } from './source-state.ts'
 import { wholeOnly } from './whole.ts'
-
-const COMMITS = 'controller/commits'
 
 type ErrorsIn = (parts: readonly InForce[]) => Promise<readonly Problem[]>
 
@@ -55,7 +50,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
   /** Number of consents given without a new commit, and number of those handled. */
   let allowed = 0
   let enforced = 0
-  let commits = readCommits(await store.getValue(COMMITS))
+  const log = await openCommitLog(store, epoch, clock)
   const states: readonly SourceState[] = await Promise.all(
     deps.sources.map(async (source): Promise<SourceState> => {
       const lastGood = await store.getValue(`source/${source.name}`)
@@ -71,10 +66,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
 
   /** Store the new commit before acting on it. */
   const inForce = async ({ source: { name }, facts }: SourceState, commit: string): Promise<void> => {
-    if (facts !== undefined && commits[0]?.commit !== facts.commit) {
-      commits = withCommit(commits, name, facts, clock.now())
-      await store.putValue(epoch, COMMITS, JSON.stringify(commits))
-    }
+    if (facts !== undefined) await log.note(name, facts)
     if ((await store.getValue(`source/${name}`)) === commit) return
     await store.putValue(epoch, `source/${name}`, commit)
     const message = facts === undefined ? `${name} is at ${commit}` : `${name}: ${facts.subject} (${facts.author})`
@@ -134,7 +126,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
 
   return {
     states,
-    commits: () => commits,
+    commits: () => log.commits(),
     dueMs: () => Math.min(...states.map((state) => state.dueMs)),
     hurry(name) {
       const state = states.find((one) => one.source.name === name)
@@ -174,32 +166,4 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
       return changed
     },
   }
-}
-
-const schema = z.array(
-  z.object({
-    source: z.string(),
-    commit: z.string(),
-    subject: z.string(),
-    author: z.string(),
-    committedMs: z.number(),
-    seenMs: z.number().optional(),
-  }),
-)
-
-/** Returns the stored list of followed commits. An unreadable one counts as empty: Git has all commits. */
-export function readCommits(text: string | undefined): readonly CommitView[] {
-  const commits = schema.safeParse(jsonIn(text ?? '')).data ?? []
-  return commits.map(({ seenMs, ...rest }) => (seenMs === undefined ? rest : { ...rest, seenMs }))
-}
-
-/** With one more, newest first. A commit that comes into force again moves to the front. Pure. */
-export function withCommit(
-  commits: readonly CommitView[],
-  source: string,
-  { commit, subject, author, committedMs }: CommitFacts,
-  seenMs: number,
-): readonly CommitView[] {
-  const others = commits.filter((one) => one.source !== source || one.commit !== commit)
-  return [{ source, commit, subject, author, committedMs, seenMs }, ...others].slice(0, LIMITS.commitsKept)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedResource } from '../../model/resource.ts'
-import { readCommits, withCommit } from '../sources/sources.ts'
+import { readCommits, withCommit } from '../sources/commit-log.ts'
 import { observedOf } from './reading.ts'
 
 test('what is seen of a thing is told by field, clean, and without what may be secret', () => {
