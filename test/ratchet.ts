@@ -38,7 +38,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'src/cli/program.ts createProgram',
   'src/controller/controller.ts createController',
   'src/controller/sources/sources.ts openSourceStates',
-  'src/drivers/k3s/access.ts createAccess',
   'src/engine/create.ts createEngine',
   'src/main/controller.ts openController',
   'src/operator/cluster-source.ts createClusterSource',

@@ -1,14 +1,13 @@
 import { endpointUrl } from '../../k3s/config.ts'
-import { type Asked, createKubernetesClient, type KubernetesClient } from '../../kubernetes/client.ts'
+import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import { realMs } from '../../lib/clock.ts'
-import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSecrets } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { YesNoUnknown } from '../../model/observed-cluster.ts'
-import type { AdminCredentials, ClusterDeps } from '../cluster-port.ts'
-import { adminCredentials } from './make-secrets.ts'
+import type { ClusterDeps } from '../cluster-port.ts'
+import { createApiWays } from './api-ways.ts'
 
 export type NodesAnswer =
   | {
@@ -32,17 +31,8 @@ export interface Access {
   close(): Promise<void>
 }
 
-interface ApiAccess {
-  readonly endpoint: string
-  readonly caHash: string
-  readonly client: KubernetesClient
-}
-
-const NODES = '/api/v1/nodes'
-
 export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps): Access {
-  const ways = new Map<string, ApiAccess>()
-  let credentials: (AdminCredentials & { readonly caHash: string }) | undefined
+  const ways = createApiWays(declaration, deps)
   let good: string | undefined
   let learnt: readonly string[] = []
   const declared = endpointUrl(declaration.spec)
@@ -50,52 +40,9 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
   let pending: Promise<Asked<readonly Foreign[]>> | undefined
   let lateMs: number | undefined
 
-  function admin(secrets: ClusterSecrets): AdminCredentials | undefined {
-    const now = deps.clock.now()
-    // A certificate that was signed while our clock was ahead is invalid once the clock is right again.
-    const inForce = (own: AdminCredentials) => now >= own.fromMs && own.untilMs - now > LIMITS.adminRenewMs
-    if (credentials?.caHash !== secrets.caHash || !inForce(credentials)) {
-      const made = adminCredentials(secrets, now)
-      credentials = made === undefined ? undefined : { ...made, caHash: secrets.caHash }
-      for (const way of ways.values()) void way.client.close()
-      ways.clear()
-    }
-    return credentials
-  }
-
-  function way(endpoint: string, secrets: ClusterSecrets): ApiAccess | undefined {
-    const own = admin(secrets)
-    if (own === undefined) return undefined
-    const there = ways.get(endpoint)
-    if (there !== undefined) return there
-    const wire = deps.openKubernetes({
-      endpoint,
-      caPem: own.caPem,
-      certificatePem: own.certificatePem,
-      key: own.key,
-      ...defined({ proxy: declaration.proxy, egress: declaration.egress }),
-    })
-    const made = { endpoint, caHash: secrets.caHash, client: createKubernetesClient(wire) }
-    ways.set(endpoint, made)
-    return made
-  }
-
-  async function ask(
-    endpoint: string,
-    secrets: ClusterSecrets,
-    signal: AbortSignal,
-    patience: number = secrets.formed ? LIMITS.clusterAnswerMs : LIMITS.clusterFirstAnswerMs,
-  ): Promise<Asked<readonly Foreign[]>> {
-    const chosen = way(endpoint, secrets)
-    if (chosen === undefined) {
-      return { is: 'silence', sent: 'no', code: 'ERR_NO_CA', message: 'the client CA of this cluster is not known' }
-    }
-    return within(deps, patience, signal, (limited) => chosen.client.list(NODES, {}, limited))
-  }
-
   async function askDeclared(secrets: ClusterSecrets, signal: AbortSignal): Promise<Asked<readonly Foreign[]>> {
     const beganMs = deps.clock.monotonicMs()
-    const answer = await ask(declared, secrets, signal)
+    const answer = await ways.ask(declared, secrets, signal)
     const tookMs = deps.clock.monotonicMs() - beganMs
     lateMs = answer.is === 'answer' && tookMs >= patient() ? tookMs / realMs(deps.clock, 1) : undefined
     return answer
@@ -124,7 +71,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
     const beganMs = deps.clock.monotonicMs()
     const answers = await Promise.all(
       others.map(async (endpoint) => {
-        const { is } = await ask(endpoint, secrets, signal, LIMITS.endpointAnswerMs)
+        const { is } = await ways.ask(endpoint, secrets, signal, LIMITS.endpointAnswerMs)
         return { endpoint, is, tookMs: deps.clock.monotonicMs() - beganMs }
       }),
     )
@@ -139,7 +86,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
       const failed: Asked<readonly Foreign[]>[] = []
       // A silent endpoint is asked again beside the answering server, and used once it is back.
       const [tried, back] = await Promise.all([
-        first === declared ? askDeclared(secrets, signal) : ask(first, secrets, signal),
+        first === declared ? askDeclared(secrets, signal) : ways.ask(first, secrets, signal),
         first === declared ? Promise.resolve(undefined) : declaredSoon(secrets, signal),
       ])
       if (back?.is === 'answer') {
@@ -164,7 +111,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
       failed.push(tried)
       const others = all.filter((endpoint) => endpoint !== first && endpoint !== declared)
       const answers = await Promise.all(
-        others.map(async (endpoint) => ({ endpoint, asked: await ask(endpoint, secrets, signal) })),
+        others.map(async (endpoint) => ({ endpoint, asked: await ways.ask(endpoint, secrets, signal) })),
       )
       for (const { endpoint, asked } of answers) {
         if (asked.is === 'answer') {
@@ -179,15 +126,12 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
     },
     client(secrets) {
       const endpoint = good ?? endpointsOf(declaration, learnt)[0]
-      return endpoint === undefined ? undefined : way(endpoint, secrets)?.client
+      return endpoint === undefined ? undefined : ways.client(endpoint, secrets)
     },
     learn(addresses) {
       learnt = addresses
     },
-    async close() {
-      await Promise.all([...ways.values()].map(({ client }) => client.close()))
-      ways.clear()
-    },
+    close: () => ways.close(),
   }
 }
 
@@ -219,26 +163,4 @@ function messageOf(failed: readonly Asked<unknown>[]): string {
   const [first] = failed
   if (first === undefined || first.is === 'answer') return 'nobody was asked'
   return first.is === 'error' ? first.refusal.message : first.message
-}
-
-/** Sets a timeout, so that one server that never answers does not delay the others. */
-async function within<T>(
-  { clock }: ClusterDeps,
-  ms: number,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const [late, over] = [new AbortController(), new AbortController()]
-  const stop = () => late.abort()
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) late.abort()
-  void clock.sleep(realMs(clock, ms), over.signal).then(() => {
-    if (!over.signal.aborted) late.abort()
-  })
-  try {
-    return await work(late.signal)
-  } finally {
-    over.abort()
-    signal.removeEventListener('abort', stop)
-  }
 }
