@@ -115,6 +115,14 @@ describe('quorum', () => {
     assert.equal(allowed({ do: 'add' }, { members: 'unknown' }).allowed, false)
   })
 
+  test('no server is added to a lost majority, also where etcd would take one beside a single voter', () => {
+    for (const states of [['down'], ['unknown'], ['up', 'down'], ['up', 'unknown', 'down']] as const) {
+      const members = membersOf(states).map((one) => ({ ...one, etcd: '3.6.14' }))
+      const answer = allowed({ do: 'add' }, { members })
+      assert.ok(!answer.allowed && answer.reason.startsWith('etcd has lost its majority'), states.join())
+    }
+  })
+
   test('says what is missing and what would help', () => {
     assert.deepEqual(allowed({ do: 'reboot', node: 's0' }, { members: membersOf(['up', 'up', 'unknown']) }), {
       allowed: false,

@@ -55,6 +55,12 @@ describe('a rollout', () => {
     assert.deepEqual(plannedGuards(coordinate(spec, observedCluster(names, {}, vain), NOW)), ['snapshot'])
     const old = { snapshots: [snapshotOf(2 * HOUR)] }
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, old)), ['snapshot s1'])
+    const ahead = { snapshots: [snapshotOf(-HOUR)] }
+    assert.deepEqual(
+      nextSteps(spec, observedCluster(names, {}, ahead)),
+      ['snapshot s1'],
+      "croft's clock was ahead then",
+    )
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, ready)), ['cordon s1'])
     const before = observedCluster(names, { s1: done(30 * MINUTE) }, { snapshots: [snapshotOf(40 * MINUTE)] })
     assert.deepEqual(nextSteps(spec, before), ['snapshot s1'], 'another before each server')
