@@ -32,15 +32,22 @@ const DOORS: readonly HostItem[] = [
   { type: 'package', name: 'sudo', spec: { absent: true } },
   { type: 'directory', name: '/root/.ssh', spec: { mode: 0o777 } },
   { type: 'user', name: 'ops', spec: { groups: [], shell: '/usr/sbin/nologin' } },
+  { type: 'sysctl', name: 'net.ipv6.conf.all.disable_ipv6', spec: { value: '1' } },
+  { type: 'module', name: 'e1000e', spec: { absent: true } },
 ]
 const HARMLESS: readonly HostItem[] = [
   { type: 'file', name: '/etc/motd', spec: { content: 'hello\n' } },
   { type: 'unit', name: 'ssh.service', spec: { enabled: true, state: 'started' } },
   { type: 'package', name: 'curl', spec: {} },
   { type: 'user', name: 'ops', spec: { groups: ['adm'] } },
+  { type: 'sysctl', name: 'vm.swappiness', spec: { value: '10' } },
+  { type: 'module', name: 'rbd', spec: {} },
 ]
 
 const KNOWN: Readonly<Record<string, object>> = {
+  [askKey({ ask: 'sysctl', key: 'net.ipv6.conf.all.disable_ipv6' })]: { value: '0' },
+  [askKey({ ask: 'sysctl', key: 'vm.swappiness' })]: { value: '60' },
+  [askKey({ ask: 'module', name: 'e1000e' })]: { loaded: '1' },
   'unit ssh.service': { load: 'loaded', active: 'active', enabled: 'enabled' },
   'unit systemd-networkd.service': { load: 'loaded', active: 'active', enabled: 'enabled' },
   'package openssh-server': { status: 'ii', version: '1' },
@@ -94,6 +101,21 @@ test('taking back what touches a door is armed as well', () => {
     (one) => one.do === 'arm',
   )
   assert.ok(arm?.do === 'arm' && arm.revert.includes(undo[0] as Command))
+})
+
+test('a setting of the network and the driver of a card are put back by the host itself', () => {
+  const armedBy = (item: HostItem) =>
+    commandsOf(item).flatMap((one) => (one.do === 'arm' ? one.revert.map(showCommand) : []))
+  const setting = armedBy({ type: 'sysctl', name: 'net.ipv6.conf.all.disable_ipv6', spec: { value: '1' } })
+  assert.ok(
+    setting.some((line) => line.includes('net.ipv6.conf.all.disable_ipv6=0')),
+    setting.join('; '),
+  )
+  assert.ok(
+    armedBy({ type: 'module', name: 'e1000e', spec: { absent: true } }).some((line) =>
+      line.endsWith('modprobe -- e1000e'),
+    ),
+  )
 })
 
 for (const [what, sshd, passes] of [

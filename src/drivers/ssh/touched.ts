@@ -49,6 +49,9 @@ export function touchedBy(commands: readonly Command[]): Touched {
       if (program === 'systemctl') return !HARMLESS.has(verb) && rest.some((word) => DOOR_UNIT.test(word))
       if (program === 'apt-get')
         return [verb, ...rest].includes('remove') && rest.some((word) => DOOR_PACKAGE.test(word))
+      // A setting of the network, or the driver of its card, can cut the host off at once.
+      if (program === 'sysctl') return rest.some((word) => /^net[./]/.test(word))
+      if (program === 'modprobe') return verb === '-r'
       return (program === 'usermod' && verb !== '--append') || program === 'userdel'
     }),
   ].includes(true)

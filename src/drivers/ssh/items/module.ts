@@ -21,7 +21,10 @@ export const module: ItemRules<'module'> = {
   ],
   undo(item, seen) {
     const back = filesOf(item).map((one) => one.undo(seen))
-    return back.some((one) => one === undefined) ? undefined : back.flatMap((one) => one ?? [])
+    if (back.some((one) => one === undefined)) return undefined
+    // The driver of a network card must come back too.
+    const again = item.spec.absent === true && seen.module(item.name) ? [run('modprobe', '--', item.name)] : []
+    return [...back.flatMap((one) => one ?? []), ...again]
   },
 }
 

@@ -60,17 +60,8 @@ export const vfio: ItemRules<'vfio'> = {
     const changes: Change[] = filesOf(item).flatMap((one) => one.changes(seen))
     if (changes.length > 0) return [...changes, change('bound', '', 'after a restart', 'restart')]
     const bound = seen.run('sh', '-c', BOUND).out
-    const unbound = mine.filter((one) => !bound.includes(`${one.slot} vfio-pci`))
-    return unbound.length === 0
-      ? []
-      : [
-          change(
-            'bound',
-            unbound.map((one) => one.slot),
-            'vfio-pci',
-            'restart',
-          ),
-        ]
+    const unbound = mine.map(({ slot }) => slot).filter((slot) => !bound.includes(`${slot} vfio-pci`))
+    return unbound.length === 0 ? [] : [change('bound', unbound, 'vfio-pci', 'restart')]
   },
   commands: (item) => [...filesOf(item).flatMap((one) => one.put), REBUILD],
   undo(item, seen) {
