@@ -41,7 +41,7 @@ export const SIMULATOR: Walk = {
       exit: [3, 0],
       says: /held: Cluster\/homelab: etcd has lost its majority[\s\S]*Apply complete!/,
     },
-    'croft cluster snapshots homelab --dir infra/': { says: /^etcd-snapshot-.* yes: its token is kept/m },
+    'croft cluster snapshots homelab --dir infra/': { says: /^croft-\d+-\S+ +nas\.home\.arpa:\/srv\/etcd /m },
     'croft cluster restore homelab "$SNAPSHOT" --dir infra/': {
       before: 'export SNAPSHOT',
       answer: 'yes',
