@@ -36,6 +36,8 @@ test('the answers of a UPS are read, and nothing is believed that was not said',
     low: true,
     charge: 100,
   })
+  for (const unsaid of ['', ' ', 'n/a', '-1'])
+    assert.equal(readUps([line('ups.status', 'OB DISCHRG'), line('battery.charge', unsaid)])?.charge, 100, unsaid)
   assert.deepEqual(readUps([line('ups.status', 'OL CHRG'), line('battery.charge', '12')]), {
     onBattery: false,
     low: false,

@@ -28,14 +28,19 @@ export function readUps(lines: readonly string[]): UpsReading | undefined {
   // FSD: the primary has ordered the power-off and cuts the power next, even if the mains return.
   const cuts = status.includes('FSD')
   if (!cuts && !status.includes('OL') && !status.includes('OB')) return undefined
-  const charge = Number(variables.get('battery.charge'))
+  const charge = numberIn(variables.get('battery.charge'))
   const onBattery = cuts || status.includes('OB')
-  const watts = Number(variables.get('ups.realpower'))
+  const watts = numberIn(variables.get('ups.realpower'))
   return {
     onBattery,
     low: cuts || status.includes('LB'),
     // A battery without a charge reading counts as full until the UPS itself reports it low.
-    charge: variables.has('battery.charge') && Number.isFinite(charge) ? charge : 100,
-    ...(variables.has('ups.realpower') && Number.isFinite(watts) ? { watts } : {}),
+    charge: charge ?? 100,
+    ...(watts === undefined ? {} : { watts }),
   }
+}
+
+/** Returns a number where there is one: an empty text is no zero, which would switch everything off. */
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
 }
