@@ -143,6 +143,20 @@ test('a person who says on wakes hosts whose UPS never answered, and with --igno
   assert.deepEqual(woken({ ...MAINS, charge: 12 }, true), ['wake-host b'])
 })
 
+test('servers on hosts that were off before take the rest of their cluster down only with a level', () => {
+  const spec = specWith({ hosts: [host('h1'), host('h2'), host('h3', { level: 2 })], ups: WATCHED })
+  const off = { power: 'off', k3s: 'unknown', kube: 'not-ready' } as const
+  const nodes = SERVERS.map((name, at) => node(name, { host: `h${at + 1}`, ...(at < 2 ? off : {}) }))
+  const hosts = [seen('h1', { power: 'off' }), seen('h2', { power: 'off' }), seen('h3')]
+  const cluster = clusterWith(nodes, [workload('apps', 'web')], { api: 'no', quorum: 'no' })
+  const look = (charge: number) => {
+    const observed = { ...observedWith({ cluster }), hosts, ups: { [UPS]: battery(charge) } }
+    return decide(spec, observed, NO_POWER_REQUESTS).steps.filter(({ verb }) => verb.startsWith('stop'))
+  }
+  assert.deepEqual(look(95), [])
+  assert.ok(look(15).length > 0)
+})
+
 const CASES = 3_000
 
 /** A site with everything that can hang, when every wait is far over its deadline. */

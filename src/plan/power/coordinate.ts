@@ -222,8 +222,9 @@ function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: WantedPower
   const onShed = (host: string | undefined) => host !== undefined && hosts.has(host)
   const servers = nodes.filter(({ role }) => role === 'server')
   const left = servers.filter(({ host }) => !onShed(host))
+  const takes = servers.some(({ host }) => host !== undefined && wanted.going.has(host))
   // Without a majority of servers the remaining nodes have no cluster: then the whole cluster goes down in order.
-  const cluster = whole || (servers.length > 0 && left.length < Math.floor(servers.length / 2) + 1)
+  const cluster = whole || (takes && left.length < Math.floor(servers.length / 2) + 1)
   const machines = observed.machines.filter((machine) => machine.role !== 'node' && (whole || onShed(machine.host)))
   return {
     cluster,

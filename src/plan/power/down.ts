@@ -332,7 +332,7 @@ function areOthersTold(view: PowerSituation): boolean {
   })
 }
 
-/** Guests that this Power does not switch keep their host up: declared ones always, undeclared ones if it says so. */
+/** Guests outside this Power keep their host up: declared ones always, undeclared ones if configured. */
 function emptyOfOthers(view: PowerSituation, { name, guests }: ObservedPowerHost, tier: Tier): PowerFinding {
   const keep = (some: readonly string[], guard: string, why: string, allow: string): PowerFinding => {
     if (some.length === 0) return NOTHING

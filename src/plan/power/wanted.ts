@@ -13,6 +13,8 @@ export interface WantedPower {
   readonly ignoreHolds: boolean
   /** Hosts that their UPS shuts down one after the other, while the rest stays on. */
   readonly shed: ReadonlySet<string>
+  /** Those among them whose turn it is by their level; the others were off before. */
+  readonly going: ReadonlySet<string>
   /** Hosts that croft does not wake now, with the reason if a person would not expect it. */
   readonly unwoken: ReadonlyMap<string, string | undefined>
   /** At a battery level, work over its deadline is forced despite its declared policy. `low`: only minutes are left. */
@@ -53,6 +55,7 @@ export function wantedPower(
   const fed: WantedPower = {
     ...asked,
     shed,
+    going,
     unwoken: unwokenHosts(spec, observed, ups, asked),
     urgent: some ? ([...batteries.values()].some(({ low }) => low) ? 'low' : 'level') : 'no',
   }
@@ -70,6 +73,7 @@ function newestWord(spec: PowerSpec, requests: PowerRequests, nowMs: number): Wa
     source: 'git',
     ignoreHolds: false,
     shed: new Set(),
+    going: new Set(),
     unwoken: new Map(),
     urgent: 'no',
   }
