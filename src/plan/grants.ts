@@ -253,7 +253,7 @@ function boxesOutside({ hosts }: Pick<ClusterDeclaration, 'hosts'>, grant: Grant
   )
 }
 
-const TEMPLATE = /^(?:image|importFrom|fileId|templateFileId|vmId|clone|file|from)$/
+const TEMPLATE = /^(?:image|importFrom|fileId|templateFileId|vmId|clone|file|from|\w+DataFileId)$/
 
 function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Grant): readonly NamedThing[] {
   const host = (value: string): NamedThing => ({

@@ -12,8 +12,7 @@ export function storagesOf(guest: VmSpec | ContainerSpec): readonly string[] {
           guest.clone?.storage,
           guest.cloudInit?.storage,
           guest.seed?.storage,
-          ...[guest.cloudInit?.userData, guest.cloudInit?.networkData].map(storageIn),
-          ...[guest.cloudInit?.metaData, guest.cloudInit?.vendorData].map(storageIn),
+          ...documentsOf(guest).map(storageIn),
         ]
       : [guest.rootDisk?.storage, ...guest.mounts.map(({ storage }) => storage)]
   return [...new Set(found.filter((one) => one !== undefined))]
@@ -30,8 +29,9 @@ export function networksOf(nic: {
   readonly vlan?: number
   readonly trunks?: readonly number[]
 }): readonly string[] {
-  const tags = [nic.vlan, ...(nic.trunks ?? [])].filter((tag) => tag !== undefined)
-  return tags.length === 0 ? [nic.bridge] : tags.map((tag) => `${nic.bridge}.${tag}`)
+  const { bridge, vlan, trunks = [] } = nic
+  // Beside its trunks a NIC without a VLAN has what is not tagged as well.
+  return [vlan === undefined ? bridge : `${bridge}.${vlan}`, ...trunks.map((tag) => `${bridge}.${tag}`)]
 }
 
 /** Returns the sources of a guest: the cloned id, volumes, discs. */
@@ -42,12 +42,18 @@ export function templatesOf(guest: VmSpec | ContainerSpec): readonly string[] {
           guest.clone === undefined ? undefined : String(guest.clone.vmid),
           ...guest.disks.map(({ importFrom }) => importFrom),
           ...(guest.cdrom ?? []).map(({ file }) => file),
+          // Whose document that is, and what secrets it holds, no list of storages says.
+          ...documentsOf(guest),
         ]
       : [guest.image]
   return [...new Set(found.filter((one) => one !== undefined && one !== 'none'))] as readonly string[]
 }
 
-/** Returns a guest's accesses to its host or its devices. */
+function documentsOf({ cloudInit }: VmSpec): readonly (string | undefined)[] {
+  return [cloudInit?.userData, cloudInit?.networkData, cloudInit?.metaData, cloudInit?.vendorData]
+}
+
+/** What makes a guest more than a guest. */
 export function reaching(guest: VmSpec | ContainerSpec): readonly { readonly what: string; readonly field: RegExp }[] {
   const when = (is: boolean, what: string, field: RegExp) => (is ? [{ what, field }] : [])
   const hook = when(guest.hookScript !== undefined, 'a hook script', /^hookScript/)

@@ -138,6 +138,19 @@ test('[S-06] an object that names what is outside its grant is refused at the ve
     ['VLAN', vm('nodeName: fun-bedbug\nnetworkDevice: [{bridge: vmbr0, vlanId: 30}]'), /the network vmbr0.30/],
     ['untagged', vm('nodeName: fun-bedbug\nnetworkDevice: [{bridge: vmbr1}]'), /the network vmbr1 is not granted/],
     ['trunk', vm('nodeName: fun-bedbug\nnetworkDevice: [{bridge: vmbr1, vlanId: 30, trunks: "30;31"}]'), /vmbr1.31/],
+    [
+      'trunk without a VLAN',
+      vm('nodeName: fun-bedbug\nnetworkDevice: [{bridge: vmbr1, trunks: "30"}]'),
+      /network vmbr1 /,
+    ],
+    ...['userData', 'networkData', 'metaData', 'vendorData'].map(
+      (field) =>
+        [
+          `${field} of another`,
+          vm(`${GOOD}\ninitialization: [{datastoreId: local, ${field}FileId: "local:snippets/boss.yaml"}]`),
+          /:9:\d+ the template local:snippets\/boss.yaml is not granted/,
+        ] as const,
+    ),
     ['template', vm('nodeName: fun-bedbug\nclone: [{vmId: 200}]'), /the template 200 is not granted/],
     [
       "another guest's disk",
