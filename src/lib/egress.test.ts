@@ -98,6 +98,28 @@ test('[S-34] a name that leads inside is not connected to, whatever it answered 
   }
 })
 
+test('[S-34] a place that answers a letter at a time is left, and one that answers a line at a time is heard', async () => {
+  const server = createPlain((request, response) => {
+    const [part, times] = request.url === '/letters' ? ['x', 60_000] : ['a line of a manifest\n', 3_000]
+    const write = (left: number): void => {
+      for (let count = 0; count < 500 && left > 0; count++, left--) response.write(part)
+      if (left > 0) setImmediate(() => write(left))
+      else response.end()
+    }
+    write(times)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  try {
+    const asked = (path: string) => askOnce(permitPlace(`${at}${path}`, EVERYWHERE), { mostBytes: 10_000_000 })
+    await assert.rejects(asked('/letters'), /too many tiny parts/)
+    assert.equal((await asked('/lines')).bytes.length, 3_000 * 21)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
 test('[S-34] programs that are not ours go through a door that knows the list', async () => {
   let reached = 0
   const inner = createServer((socket) => {

@@ -123,6 +123,32 @@ export function isInside(address: string): boolean {
   return family === 4 ? INSIDE4.check(name, 'ipv4') : INSIDE6.check(name, 'ipv6')
 }
 
+/* Addresses that lead to this computer, or to a link of it. */
+const HERE4 = new BlockList()
+const HERE6 = new BlockList()
+for (const [address, bits] of [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['224.0.0.0', 3],
+] as const)
+  HERE4.addSubnet(address, bits, 'ipv4')
+for (const [address, bits] of [
+  ['::', 96],
+  ['::ffff:0:0', 96],
+  ['fe80::', 9],
+  ['ff00::', 8],
+] as const)
+  HERE6.addSubnet(address, bits, 'ipv6')
+
+/** Reports whether an address or name leads to the computer that connects to it. */
+export function isThisComputer(address: string): boolean {
+  const name = bare(address)
+  const family = isIP(name)
+  if (family === 0) return name === 'localhost' || name.endsWith('.localhost')
+  return family === 4 ? HERE4.check(name, 'ipv4') : HERE6.check(name, 'ipv6')
+}
+
 /** Normalizes a host for comparison: without brackets, case, scope and the final dot. */
 function bare(host: string): string {
   return host

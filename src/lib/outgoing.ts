@@ -1,9 +1,11 @@
+import { lookup as lookupByCall } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { boundedBytes } from './bounded-bytes.ts'
 import { defined } from './defined.ts'
-import { type Egress, EVERYWHERE, egressOf, isInside } from './egress.ts'
+import { type Egress, EVERYWHERE, egressOf, isInside, isThisComputer } from './egress.ts'
 import { LIMITS } from './limits.ts'
 
 /** Thrown for a place that must not be asked. The message names only the host as written. */
@@ -88,20 +90,19 @@ export function exchange(url: URL, { body, mostBytes, signal, ...options }: Exch
     })
     request.on('error', reject)
     request.on('response', (response) => {
-      const chunks: Buffer[] = []
-      let size = 0
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        if (size <= mostBytes) chunks.push(chunk)
-        else {
-          reject(new Error(`it is larger than ${mostBytes} bytes`))
+      const body = boundedBytes(mostBytes)
+      response.on('data', (part: Buffer) => {
+        try {
+          body.take(part)
+        } catch (error) {
+          reject(error as Error)
           request.destroy()
         }
       })
       response.on('error', reject)
       response.on('end', () => {
         const { statusCode = 0, headers } = response
-        resolve({ status: statusCode, headers, bytes: Buffer.concat(chunks) })
+        resolve({ status: statusCode, headers, bytes: body.whole() })
       })
     })
     request.end(body)
@@ -153,8 +154,24 @@ function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly
 /** The places that the list of a grant allows, seen from this computer. Without a grant there is no list. */
 export function egressFromHere(entries: readonly string[] | undefined): Egress {
   if (entries === undefined) return EVERYWHERE
-  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
-  return egressOf(entries, own)
+  return egressOf(entries, ownAddresses())
+}
+
+/** Resolves a name that a tenant chose, without the addresses of this computer. */
+export const lookupElsewhere: LookupFunction = (host, options, done) => {
+  lookupByCall(host, { ...options, all: true }, (error, all) => {
+    if (error !== null) return done(error, '', 0)
+    const own = ownAddresses()
+    const found = all.filter(({ address }) => !isThisComputer(address) && !own.includes(address))
+    const [first] = found
+    if (first === undefined) return done(new PlaceRefused(host), '', 0)
+    if (options.all === true) return done(null, found)
+    return done(null, first.address, first.family)
+  })
+}
+
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
 }
 
 /** The first address of a host that may be asked and reached. */

@@ -1,4 +1,4 @@
-import { isIP, Socket } from 'node:net'
+import { isIP, type LookupFunction, Socket } from 'node:net'
 import { connect as connectTls, createSecureContext, type TLSSocket } from 'node:tls'
 import { openTunnel, type ProxyAddress } from './tunnel.ts'
 import { WireFailure } from './wire.ts'
@@ -14,6 +14,8 @@ export interface DialOptions {
   readonly client?: { readonly certificate: string; readonly key: string }
   /** `http://proxy:3128`: an HTTP proxy that tunnels the connection. The certificate behind it is judged all the same. */
   readonly proxy?: string
+  /** Finds the addresses of the endpoint's name, where croft may not connect to all of them. */
+  readonly lookup?: LookupFunction
   /** Judges the proxy's address. */
   readonly proxyAddress?: ProxyAddress
 }
@@ -68,6 +70,7 @@ export function createDial(options: DialOptions, connectMs: number): Dial | Wire
         secureContext,
         ALPNProtocols: ['http/1.1'],
         ...(isIP(host) === 0 ? { servername: host } : {}),
+        ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
       })
       const abort = () => end(abortedDial())
       const late = setTimeout(

@@ -4,7 +4,7 @@ import type { EngineOptions } from '../cli/runtime.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import { LIMITS } from '../lib/limits.ts'
-import { addressOf, askFollowing, egressFromHere, type PermittedPlace } from '../lib/outgoing.ts'
+import { addressOf, askFollowing, egressFromHere, lookupElsewhere, type PermittedPlace } from '../lib/outgoing.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { whyFetchFailed } from '../lib/why-fetch-failed.ts'
 
@@ -50,6 +50,7 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
           maxSockets: LIMITS.clusterSockets,
           timeouts,
           ...(proxy === undefined ? {} : { proxy }),
+          ...(egress === undefined ? {} : { lookup: lookupElsewhere }),
           ...(isHeld
             ? {
                 proxyAddress: (host: string, port: number) => addressOf(host, port, { egress: egressFromHere(egress) }),

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import { defined } from '../lib/defined.ts'
-import { egressOf } from '../lib/egress.ts'
+import { egressOf, isThisComputer } from '../lib/egress.ts'
+import type { ClusterSpec } from '../model/cluster.ts'
 import type { ContainerSpec } from '../model/container.ts'
 import type { Declaration, ResourceKey } from '../model/declaration.ts'
 import { type ChangeReference, changeSecrets, changeSecretsOfCluster } from '../model/desired-secrets.ts'
@@ -143,7 +144,13 @@ export function boundCluster<T extends Pick<ClusterDeclaration, 'spec' | 'hosts'
   )
   return {
     cluster: { ...cluster, spec: own, egress: grant.egress },
-    problems: [...boxesOutside(cluster, grant), ...placesOutside(cluster, grant, written), ...others, ...problems],
+    problems: [
+      ...boxesOutside(cluster, grant),
+      ...placesOutside(cluster, grant, written),
+      ...addressesHere(cluster.spec, grant, written),
+      ...others,
+      ...problems,
+    ],
   }
 }
 
@@ -165,6 +172,21 @@ function placesOutside(
     if (mayAsk(hostname, Number(port || (protocol === 'https:' ? 443 : 80)))) return []
     const message = `${what} ${hostname} is not granted to ${holderOf(grant)}`
     return [problem(placeOf({ spec, path: ['spec'] }, { field, value: url }), message, { list: grant.egress })]
+  })
+}
+
+/** croft connects to these addresses, so none may lead to the computer that croft runs on. */
+function addressesHere(
+  { endpoint, servers, agents }: ClusterSpec,
+  grant: Grant,
+  spec: unknown,
+): readonly FieldProblem[] {
+  const nodes = [...servers, ...agents].flatMap(({ nodeIps, externalIps = [] }) => [...nodeIps, ...externalIps])
+  const named = 'vip' in endpoint ? [endpoint.vip] : 'dns' in endpoint ? [endpoint.dns] : []
+  return [...new Set([...named, ...nodes])].filter(isThisComputer).map((value) => {
+    const field = /^(?:vip|dns|address|ipv6|addresses|externalAddresses)$/
+    const message = `${value} leads to the computer that croft runs on, which is not granted to ${holderOf(grant)}`
+    return problem(placeOf({ spec, path: ['spec'] }, { field, value }), message, { list: [] })
   })
 }
 

@@ -30,7 +30,7 @@ export function networksOf(nic: {
   readonly trunks?: readonly number[]
 }): readonly string[] {
   const { bridge, vlan, trunks = [] } = nic
-  // Beside its trunks a NIC without a VLAN has what is not tagged as well.
+  // A NIC without a VLAN receives untagged frames as well, also if it has trunks.
   return [vlan === undefined ? bridge : `${bridge}.${vlan}`, ...trunks.map((tag) => `${bridge}.${tag}`)]
 }
 
@@ -42,7 +42,7 @@ export function templatesOf(guest: VmSpec | ContainerSpec): readonly string[] {
           guest.clone === undefined ? undefined : String(guest.clone.vmid),
           ...guest.disks.map(({ importFrom }) => importFrom),
           ...(guest.cdrom ?? []).map(({ file }) => file),
-          // Whose document that is, and what secrets it holds, no list of storages says.
+          // A document on a granted storage may be another source's, and may hold its secrets.
           ...documentsOf(guest),
         ]
       : [guest.image]
@@ -53,7 +53,7 @@ function documentsOf({ cloudInit }: VmSpec): readonly (string | undefined)[] {
   return [cloudInit?.userData, cloudInit?.networkData, cloudInit?.metaData, cloudInit?.vendorData]
 }
 
-/** What makes a guest more than a guest. */
+/** Returns a guest's accesses to its host or its devices. */
 export function reaching(guest: VmSpec | ContainerSpec): readonly { readonly what: string; readonly field: RegExp }[] {
   const when = (is: boolean, what: string, field: RegExp) => (is ? [{ what, field }] : [])
   const hook = when(guest.hookScript !== undefined, 'a hook script', /^hookScript/)

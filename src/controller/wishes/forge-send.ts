@@ -1,3 +1,4 @@
+import { boundedBytes } from '../../lib/bounded-bytes.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
 import type { Send } from './forge.ts'
@@ -13,13 +14,11 @@ export const sendToForge: Send = async ({ method, url, headers, body }) => {
   }).catch((error: unknown): never => {
     throw new Error(`${new URL(url).host}: ${whyFetchFailed(error)}`)
   })
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of answer.body ?? []) {
-    const bytes = chunk as Uint8Array
-    size += bytes.length
-    if (size > LIMITS.forgeAnswerBytes) throw new Error(`${new URL(url).host}: the answer is too large`)
-    chunks.push(bytes)
+  const whole = boundedBytes(LIMITS.forgeAnswerBytes)
+  try {
+    for await (const part of answer.body ?? []) whole.take(part as Uint8Array)
+  } catch (error) {
+    throw new Error(`${new URL(url).host}: the answer cannot be taken: ${whyFetchFailed(error)}`)
   }
-  return { status: answer.status, body: Buffer.concat(chunks).toString('utf8') }
+  return { status: answer.status, body: whole.whole().toString('utf8') }
 }

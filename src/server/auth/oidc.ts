@@ -1,5 +1,6 @@
 import type { Configuration, IDToken } from 'openid-client'
 import { z } from 'zod'
+import { boundedBytes } from '../../lib/bounded-bytes.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { shownName } from './provider-name.ts'
@@ -178,12 +179,7 @@ function isLoopback(hostname: string): boolean {
 }
 
 async function bounded(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.length
-    if (bytes > LIMITS.oidcAnswerBytes) throw new LoginRefused('The answer of the provider is too large.')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const whole = boundedBytes(LIMITS.oidcAnswerBytes)
+  for await (const part of answer.body ?? []) whole.take(part)
+  return whole.whole().toString('utf8')
 }
