@@ -19,6 +19,9 @@ import { nodeUserData } from './user-data.ts'
 
 export type MadeMachine = Declaration<MachineSpec>
 
+/** Machines of clusters whose source has a grant. */
+export const heldMachines = new WeakSet<MadeMachine>()
+
 /** Returns the machines made for all clusters as declarations. Leaves out those with a problem. */
 export function clusterMachines(lookup: Lookup): readonly MadeMachine[] {
   return clustersIn(lookup).flatMap((cluster) => {
@@ -26,7 +29,9 @@ export function clusterMachines(lookup: Lookup): readonly MadeMachine[] {
     return [...membersOf(cluster, lookup).members.filter(isMade), ...(drill === undefined ? [] : [drill])].flatMap(
       (member) => {
         const machine = machineFor(cluster, member, lookup)
-        return 'problems' in machine ? [] : [machine]
+        if ('problems' in machine) return []
+        if (lookup.isBounded?.(cluster) === true) heldMachines.add(machine)
+        return [machine]
       },
     )
   })

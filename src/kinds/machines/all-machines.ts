@@ -1,5 +1,5 @@
 import type { Declaration } from '../../model/declaration.ts'
-import { clusterMachines } from '../cluster/machines.ts'
+import { clusterMachines, heldMachines } from '../cluster/machines.ts'
 import type { Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 import { withClass } from './with-class.ts'
@@ -12,9 +12,14 @@ export function machinesIn(lookup: Lookup): readonly Declaration<MachineSpec>[] 
   if (found !== undefined) return found
   const declared = (lookup.all('Machine') as readonly Declaration<WrittenMachine>[]).flatMap((machine) => {
     const whole = withClass(machine.spec, machine.namespace, lookup)
-    return 'problems' in whole ? [] : [{ ...machine, spec: whole.spec }]
+    if ('problems' in whole) return []
+    const found = { ...machine, spec: whole.spec }
+    if (lookup.isBounded?.(machine) === true) heldMachines.add(found)
+    return [found]
   })
-  const all = [...declared, ...clusterMachines(lookup)]
+  const every = [...declared, ...clusterMachines(lookup)]
+  // A source with a grant takes nothing from one without, so its machines come last.
+  const all = [...every.filter((one) => !heldMachines.has(one)), ...every.filter((one) => heldMachines.has(one))]
   known.set(lookup, all)
   return all
 }

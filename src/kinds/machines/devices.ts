@@ -1,6 +1,7 @@
 import { defined } from '../../lib/defined.ts'
 import type { ContainerDevice } from '../../model/container.ts'
 import type { Declaration, ResourceKey } from '../../model/declaration.ts'
+import { heldMachines } from '../cluster/machines.ts'
 import type { GivenDevices } from '../hypervisors/hypervisor.ts'
 import { keeperOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
@@ -86,7 +87,8 @@ function findDevice(
     })
     return []
   }
-  const users = usersOf(lookup).get(device.key) ?? []
+  const all = usersOf(lookup).get(device.key) ?? []
+  const users = all.some(({ key, held }) => key === machine.key && !held) ? all.filter(({ held }) => !held) : all
   // The host's driver keeps the device, and serves as many containers as open its files.
   const shared = users.every(({ inContainer }) => inContainer)
   const others = shared ? [] : users.map(({ key }) => key).filter((key) => key !== machine.key)
@@ -103,6 +105,8 @@ function findDevice(
 interface DeviceUser {
   readonly key: ResourceKey
   readonly inContainer: boolean
+  /** Its source has a grant, so it takes no device from a source without one. */
+  readonly held: boolean
 }
 
 const usersIn = new WeakMap<Lookup, ReadonlyMap<ResourceKey, readonly DeviceUser[]>>()
@@ -115,7 +119,7 @@ function usersOf(lookup: Lookup): ReadonlyMap<ResourceKey, readonly DeviceUser[]
   for (const machine of machinesIn(lookup)) {
     for (const name of new Set(machine.spec.devices ?? [])) {
       const device = lookup.declaration('Device', name, machine.namespace) ?? lookup.declaration('Device', name)
-      const user = { key: machine.key, inContainer: machine.spec.lxc !== undefined }
+      const user = { key: machine.key, inContainer: machine.spec.lxc !== undefined, held: heldMachines.has(machine) }
       if (device !== undefined) found.set(device.key, [...(found.get(device.key) ?? []), user])
     }
   }
