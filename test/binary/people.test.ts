@@ -68,7 +68,7 @@ describe('what people type first', () => {
     assert.match(valid.stdout, /1 declaration in 1 file/)
     writeFileSync(
       path.join(cwd, 'estate/wrong.yaml'),
-      webVm({ memory: 2048 }).replace('web-1', 'web-2').replace('vmId', 'vmIdd'),
+      webVm({ memory: 2048 }).replace('web-1', 'web-2').replace('vmId: 205', 'vmIdd: 206'),
     )
     assert.equal((await croft('validate', 'estate/vm.yaml')).code, 0)
     const wrong = await croft('validate', 'estate/wrong.yaml')
