@@ -52,7 +52,6 @@ async function exitOf(command: string, wrong: boolean) {
 
 /** In a sound directory, each of these exits with 0. */
 const READING: Readonly<Record<string, string>> = {
-  validate: 'validate .',
   plan: 'plan . --keep-going',
   diff: 'diff . --keep-going',
   apply: 'apply . --yes --keep-going',
@@ -71,7 +70,7 @@ test('every command is one that reads a directory, or one whose exit code says h
   assert.deepEqual(names.toSorted(), [...Object.keys(READING), ...OTHERS, ...Object.keys(OF_DEEDS)].sort())
 })
 
-for (const [verb, command] of Object.entries(READING))
+for (const [verb, command] of Object.entries({ ...READING, validate: 'validate .' }))
   test(`croft ${verb} does not end with 0 where a manifest has errors`, async () => {
     const sound = await exitOf(command, false)
     assert.equal(sound.code, 0, sound.said)

@@ -30,6 +30,7 @@ export const OF_DEEDS: Readonly<Record<string, string>> = {
   'support-bundle': 'the errors are in what it writes',
   token: 'tokens of the API',
   user: 'users of the page',
+  validate: 'the file or the directory that was asked about',
   version: 'the version',
   downgrade: 'one operation on the database',
 }
