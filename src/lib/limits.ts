@@ -368,6 +368,8 @@ export const LIMITS = {
   snapshotPieceBytes: 2 * 1024 * 1024,
   snapshotCopyMs: 20_000,
   operationStepMs: 15 * 60_000,
+  /** An undeclared Node that is not Ready for so long after a restore has no machine. */
+  vanishedNodeMs: 120_000,
   operationPollMs: 1_000,
   /** Steps of an operation that its watchers are shown. */
   operationTrail: 240,

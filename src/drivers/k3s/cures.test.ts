@@ -139,20 +139,33 @@ test('a restore leaves the Node of an agent that lives and is not declared', asy
     until: 'nothing',
   }
   const signal = new AbortController().signal
-  const without = {
+  const { operator } = lab
+  const without = () => ({
     ...lab.surroundings(),
     nodes: new Map([...lab.surroundings().nodes].filter(([name]) => name !== 'a1')),
-  }
-  await lab.clock.runUntil(lab.operator.perform(gone, without, signal))
-  await lab.clock.advanceTo(lab.clock.now() + 60_000)
+  })
+  const deleted = (reach: ReturnType<typeof lab.surroundings> = without()) =>
+    lab.clock.runUntil(operator.perform(gone, reach, signal))
+  const pass = (seconds: number) => lab.clock.advanceTo(lab.clock.now() + seconds * 1000)
+  assert.deepEqual(await deleted(), { result: 'done' })
+  await pass(60)
   assert.equal(await node(), 200)
   await lab.perform({ verb: 'stop-k3s', node: 'a1' })
-  await lab.clock.advanceTo(lab.clock.now() + 120_000)
-  await lab.clock.runUntil(lab.operator.perform(gone, lab.surroundings(), signal))
-  await lab.clock.advanceTo(lab.clock.now() + 60_000)
+  await pass(120)
+  assert.match(
+    JSON.stringify(await deleted()),
+    /gives a1 2 min to become Ready again/,
+    'however long it was away before',
+  )
+  assert.equal(await node(), 200)
+  await pass(120)
+  assert.deepEqual(await deleted(lab.surroundings()), { result: 'done' })
+  await pass(60)
   assert.equal(await node(), 200, 'it has a machine')
-  await lab.clock.runUntil(lab.operator.perform(gone, without, signal))
-  await lab.clock.advanceTo(lab.clock.now() + 60_000)
+  assert.match(JSON.stringify(await deleted()), /gives a1/, 'its time begins again')
+  await pass(130)
+  assert.deepEqual(await deleted(), { result: 'done' })
+  await pass(60)
   assert.equal(await node(), 404)
 })
 

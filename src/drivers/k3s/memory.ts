@@ -50,6 +50,8 @@ export interface SessionMemory {
   readonly readiness: Map<string, { readonly sinceMs: number; readonly changes: readonly number[] }>
   /** Times read from Nodes, with their age at that time. */
   readonly times: KnownTimes
+  /** When a restore first saw undeclared Nodes that are not Ready, by the clock that never jumps. */
+  readonly unready: Map<string, number>
   readonly drainBlockedBy: Map<string, string>
   readonly checks: Map<string, CheckResult>
   /** Ids of bootstrap tokens of joining nodes. */
@@ -75,6 +77,7 @@ export function emptyMemory(): SessionMemory {
     touched: new Set(),
     readiness: new Map(),
     times: new Map(),
+    unready: new Map(),
     drainBlockedBy: new Map(),
     checks: new Map(),
     tokens: new Map(),

@@ -3,6 +3,7 @@ import { CONFIG_FILE, configYaml } from '../../k3s/config.ts'
 import { drillConfig } from '../../k3s/drill-config.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import { segment } from '../../kubernetes/client.ts'
+import { at, objectName, textOf } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
@@ -250,14 +251,31 @@ async function deleteVanished(operating: Operating): Promise<Outcome> {
   if (secrets === undefined) return missing()
   const listed = await access.nodes(secrets, signal)
   if (listed.api !== 'yes') return { result: 'not-sent', message: listed.message }
+  const steadyMs = operating.deps.clock.monotonicMs()
+  const { unready } = operating.memory
+  const away = listed.nodes.filter((node) => {
+    const seen = readNode(node)
+    if (seen === undefined || declared.has(seen.name)) return false
+    // An undeclared agent that is still running keeps its Node.
+    if (seen.kube.ready === 'yes' || reaches(operating, seen.name)) {
+      unready.delete(seen.name)
+      return false
+    }
+    unready.set(seen.name, unready.get(seen.name) ?? steadyMs)
+    return true
+  })
+  const names = away.map((node) => objectName(node) ?? '')
+  // After a restore a running agent takes a while to become Ready again, whatever the snapshot says of it.
+  if (names.some((name) => steadyMs - (unready.get(name) ?? steadyMs) < LIMITS.vanishedNodeMs)) {
+    const minutes = LIMITS.vanishedNodeMs / 60_000
+    return refused('NotSeen', 'waiting', `gives ${names.join(', ')} ${minutes} min to become Ready again`)
+  }
   return withApi(operating, async (client) => {
-    for (const node of listed.nodes) {
-      const seen = readNode(node)
-      if (seen === undefined || declared.has(seen.name)) continue
-      const { name, kube } = seen
-      // An undeclared agent that is alive stays.
-      if (kube.ready === 'yes' || reaches(operating, name)) continue
-      const asked = await client.delete(`/api/v1/nodes/${segment(name)}`, `delete the Node ${name}`, {}, signal)
+    for (const [index, node] of away.entries()) {
+      const name = names[index] ?? ''
+      const preconditions = defined({ uid: textOf(at(node, 'metadata', 'uid')) })
+      const path = `/api/v1/nodes/${segment(name)}`
+      const asked = await client.delete(path, `delete the Node ${name}`, { preconditions }, signal)
       const outcome = outcomeOfAsked(asked, 'is-success')
       if (outcome.result !== 'done') return outcome
     }
