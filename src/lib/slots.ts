@@ -1,7 +1,7 @@
 /** Lets at most so many jobs run at once. The others wait in their order. */
 export interface Slots {
   /** Calls `run` once a slot is free, perhaps at once. The slot is taken until `run` calls `free`. */
-  take(run: (free: () => void) => void): void
+  readonly take: (run: (free: () => void) => void) => void
 }
 
 export function createSlots(most: number): Slots {

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { type Clock, SIM_CLOCK_HEADER } from '../../lib/clock.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { createSlots } from '../../lib/slots.ts'
 import { type StreamedBody, type Wire, WireFailure, type WireRequest, type WireResponse } from '../../lib/wire.ts'
 import type { Secret } from '../../model/secret.ts'
 import type { Outcome, Refusal, RestCall } from '../../model/step.ts'
@@ -81,7 +82,7 @@ export type ApiOutcome =
   | Exclude<Outcome, { result: 'done' | 'started' }>
 
 export function createApi(deps: ApiDeps): Api {
-  const slots = createSlots(deps.reads)
+  const slots = createSlots(Math.max(1, deps.reads))
 
   async function send(
     method: string,
@@ -113,7 +114,7 @@ export function createApi(deps: ApiDeps): Api {
   }
 
   async function readAnswer(path: string, about: CallSubject, signal: AbortSignal): Promise<ApiFields> {
-    const release = await slots()
+    const release = await new Promise<() => void>(slots.take)
     try {
       const { response, token } = await send('GET', path, undefined, signal)
       if (isProxyFailure(response)) throw new ObservationFailed(proxyRefusal(response, about, token))
@@ -368,20 +369,4 @@ function mask(text: string, secrets: readonly Secret[]): string {
       if (part.length >= 4) masked = masked.replaceAll(part, '***')
   }
   return masked
-}
-
-/** Grants slots in order; at most `most` at once. */
-function createSlots(most: number): () => Promise<() => void> {
-  let free = Math.max(1, most)
-  const waiting: (() => void)[] = []
-  const release = () => {
-    const next = waiting.shift()
-    if (next === undefined) free++
-    else next()
-  }
-  return async () => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    return release
-  }
 }
