@@ -233,7 +233,7 @@ describe('openTlsWire', () => {
 
   it('says that it may have been seen when the connection breaks or no answer comes', async () => {
     const silent = await listen(() => {})
-    const slow = openTlsWire({ ...silent, maxSockets: 1, timeouts: { connectMs: 2_000, requestMs: 500 } })
+    const slow = openTlsWire({ ...silent, maxSockets: 1, timeouts })
     const late = await failureOf(slow.send({ ...GET, method: 'POST', body: 'a=b' }))
     assert.deepEqual([late.sent, late.code], ['maybe', 'ETIMEDOUT'])
 
@@ -244,7 +244,7 @@ describe('openTlsWire', () => {
 
   it('a request that waited for a free connection until its time was up was not sent', async () => {
     const silent = await listen(() => {})
-    const wire = openTlsWire({ ...silent, maxSockets: 1, timeouts: { connectMs: 2_000, requestMs: 500 } })
+    const wire = openTlsWire({ ...silent, maxSockets: 1, timeouts })
     const [first, second] = await Promise.all([failureOf(wire.send(GET)), failureOf(wire.send(GET))])
     assert.equal(first.sent, 'maybe')
     assert.equal(second.sent, 'no')
