@@ -46,7 +46,7 @@ describe('a domain that is lost while its disks are there', () => {
     on(run, `undefine ${web1(run)?.uuid}`)
     const { guard, allow } = await refused(run)
     assert.equal(guard, 'vanished')
-    const [, xml = ''] = /run on kvm: echo '(.*)' \| virsh define \/dev\/stdin,/.exec(allow) ?? []
+    const [, xml = ''] = /run on kvm: echo '(.*)' \| virsh -c qemu:\/\/\/system define \/dev\/stdin,/.exec(allow) ?? []
     assert.ok(xml !== '', allow)
     on(run, 'define /dev/stdin', xml)
     assert.equal(await run.settle(), 'settled')
@@ -61,8 +61,8 @@ describe('a domain that is lost while its disks are there', () => {
 
 describe('a disk that is lost while its domain is there', () => {
   for (const [slot, command] of [
-    ['virtio1', /to begin without what was on it: (virsh vol-create-as .*)$/],
-    ['virtio0', /to begin without what was on it: (virsh vol-clone .*)$/],
+    ['virtio1', /to begin without what was on it: (virsh -c qemu:\/\/\/system vol-create-as .*)$/],
+    ['virtio0', /to begin without what was on it: (virsh -c qemu:\/\/\/system vol-clone .*)$/],
   ] as const)
     test(`${slot} is not made anew; it comes back by a refresh, or by the command of the line`, async () => {
       const run = await settled(2)
@@ -72,7 +72,7 @@ describe('a disk that is lost while its domain is there', () => {
       assert.ok(lost !== undefined)
       all.delete(VOLUME(slot))
       const { allow } = await refused(run)
-      assert.match(allow, /run on the host: virsh pool-refresh default;/)
+      assert.match(allow, /run on the host: virsh -c qemu:\/\/\/system pool-refresh default;/)
       all.set(VOLUME(slot), lost)
       on(run, 'pool-refresh default')
       assert.equal(await run.settle(), 'settled')
@@ -80,7 +80,7 @@ describe('a disk that is lost while its domain is there', () => {
       await off(run)
       all.delete(VOLUME(slot))
       const [, line = ''] = command.exec((await refused(run)).allow) ?? []
-      on(run, line.replace('virsh ', ''))
+      on(run, line.replace('virsh -c qemu:///system ', ''))
       assert.equal(await run.settle(), 'settled')
       asDeclaredAgain(run)
     })
@@ -108,7 +108,7 @@ test('disks under the name of a creation that broke off are not its own: libvirt
   const { guard, allow } = await refused(run)
   assert.equal(guard, 'vanished')
   assert.equal(all.get(VOLUME('virtio1')), kept)
-  const [, xml = ''] = /echo '(.*)' \| virsh define/.exec(allow) ?? []
+  const [, xml = ''] = /echo '(.*)' \| virsh -c qemu:\/\/\/system define/.exec(allow) ?? []
   on(run, 'define /dev/stdin', xml)
   assert.equal(await run.settle(), 'settled')
   assert.equal(all.get(VOLUME('virtio1')), kept)

@@ -27,7 +27,7 @@ const ours = ({ host }: LibvirtRun) => [...volumes(host, 'default').keys()].filt
 
 /** What a person types on the host, as the line says it. */
 function typed(run: LibvirtRun, allow: string): void {
-  const [, line = ''] = /virsh ((?:pool-start|pool-refresh) [^\s;]+)/.exec(allow) ?? []
+  const [, line = ''] = /virsh -c qemu:\/\/\/system ((?:pool-start|pool-refresh) [^\s;]+)/.exec(allow) ?? []
   assert.ok(line !== '', allow)
   const said = virsh(run.host, line.split(' '), undefined)
   assert.ok('out' in said, JSON.stringify(said))
@@ -64,7 +64,10 @@ describe('a pool that is not active', () => {
       JSON.stringify(action),
     )
     const image = await quietly(run, 'Image/debian@kvm')
-    assert.ok(image?.do === 'wait' && /virsh pool-start default;/.test(image.message), JSON.stringify(image))
+    assert.ok(
+      image?.do === 'wait' && /virsh -c qemu:\/\/\/system pool-start default;/.test(image.message),
+      JSON.stringify(image),
+    )
     typed(run, action.allow)
     assert.equal(await quietly(run).then((after) => after?.do), 'nothing')
   })
@@ -114,5 +117,5 @@ test('a machine with a snapshot is not replaced: libvirt would take its disks an
   run.estate = valid({ 'web.yaml': `${WEB}${one.replace('size: 10Gi', 'size: 8Gi')}` })
   const action = await quietly(run)
   assert.ok(action?.do === 'refuse' && action.guard === 'protection', JSON.stringify(action))
-  assert.match(action.allow, /virsh snapshot-delete/)
+  assert.match(action.allow, /virsh -c qemu:\/\/\/system snapshot-delete/)
 })

@@ -3,6 +3,7 @@ import { ShellFailure } from '../../lib/shell.ts'
 import { shellWord } from '../../lib/shell-quoted.ts'
 import type { SshTarget } from '../../model/secret.ts'
 import { type GuestConsole, ObservationFailed } from '../port.ts'
+import { VIRSH } from './names.ts'
 import { refusalOf, type Virsh } from './virsh.ts'
 import { childrenOf, find, parseXml } from './xml.ts'
 
@@ -32,7 +33,7 @@ export function consoleOf(
       if (!/running|paused|in shutdown|idle/.test(state))
         throw refuse('NotRunning', `it is off; run croft machine start ${name ?? uuid}`)
       if (childrenOf(devices, 'console').length + childrenOf(devices, 'serial').length === 0)
-        throw refuse('NoSerialPort', `it has no serial port; add <serial type='pty'/> to it (virsh edit ${uuid})`)
+        throw refuse('NoSerialPort', `it has no serial port; add <serial type='pty'/> to it (${VIRSH} edit ${uuid})`)
       if (shell?.terminal === undefined) throw refuse('NoTerminal', 'this way to the host carries no terminal')
       try {
         const stream = await shell.terminal(onTerminal(uri, uuid), { farewell: LEAVE, signal })

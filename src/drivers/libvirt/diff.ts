@@ -16,7 +16,7 @@ import {
   strays,
 } from './declared.ts'
 import { isSaidByGit } from './marks.ts'
-import { configOf, type DomainConfig, poolCommand, ranFact, seedHashIn, targetOf, volumeOf } from './names.ts'
+import { configOf, type DomainConfig, poolCommand, ranFact, seedHashIn, targetOf, VIRSH, volumeOf } from './names.ts'
 import { volumeAgain } from './regain.ts'
 
 const GIB = 1024 ** 3
@@ -67,7 +67,7 @@ function compareName(vm: VmSpec, config: DomainConfig, changes: Change[]): void 
     effect: 'live',
     blocked: {
       message: `the domain is called ${config.name}, and its declaration ${vm.name}`,
-      allow: `switch it off and run on its host: virsh domrename ${config.name} ${vm.name}`,
+      allow: `switch it off and run on its host: ${VIRSH} domrename ${config.name} ${vm.name}`,
     },
   })
 }
@@ -105,8 +105,8 @@ function compareVolume(
     const again = volumeAgain(disk, there.pool, there.volume)
     const givenUp = again === undefined ? '' : `; or, to begin without what was on it: ${again}`
     const allow = up
-      ? `check the volume before you power the machine off: virsh pool-refresh ${there.pool}`
-      : `mount what the pool is on, or put the volume back from a backup, and run on the host: virsh pool-refresh ${there.pool}${givenUp}`
+      ? `check the volume before you power the machine off: ${VIRSH} pool-refresh ${there.pool}`
+      : `mount what the pool is on, or put the volume back from a backup, and run on the host: ${VIRSH} pool-refresh ${there.pool}${givenUp}`
     // A replacement deletes the volumes first: a crash after that must not keep the machine.
     const leaves = changes.some(({ effect }) => effect === 'replace')
     changes.push(up || (ran && !leaves) ? { ...missing, blocked: { message, allow } } : missing)
@@ -316,7 +316,7 @@ function poolObstacles(
 
 function reasonOf(pool: string, content: string, here: ObservedStorage | undefined): string {
   if (here === undefined) return `pool ${pool}, which is not there`
-  if (!here.available) return `pool ${pool}, which is not active: virsh pool-start ${pool}`
+  if (!here.available) return `pool ${pool}, which is not active: ${VIRSH} pool-start ${pool}`
   return content === 'backing'
     ? `pool ${pool} to keep files; on whole devices a disk cannot stand on an image, only be a copy of it`
     : `pool ${pool} to keep files, and it keeps whole devices`

@@ -1,5 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { RemoteTask } from '../../model/resource.ts'
+import { VIRSH } from './names.ts'
 import { powerOf } from './observe.ts'
 import type { Virsh } from './virsh.ts'
 
@@ -102,7 +103,7 @@ export async function taskOutcome(
     await virsh.write(['destroy', id], { doing: `switch off domain ${id}`, says: /destroyed/ }, signal)
     return { ...task, state: 'running' }
   }
-  const message = `domain ${id} on ${host} did not shut down within ${seconds} s; see its console: virsh console ${id}`
+  const message = `domain ${id} on ${host} did not shut down within ${seconds} s; see its console: ${VIRSH} console ${id}`
   return { ...task, state: 'failed', message, refusal: { reason: 'ShutdownTimeout', meaning: 'backoff', message } }
 }
 

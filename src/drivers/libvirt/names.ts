@@ -95,9 +95,12 @@ export function volumeOf(id: string): { readonly pool: string; readonly volume: 
   return pool === undefined || volume === undefined ? undefined : { pool, volume }
 }
 
+/** How printed commands begin: without a URI, virsh of a user other than root asks a daemon of that user. */
+export const VIRSH = 'virsh -c qemu:///system'
+
 /** What makes a pool answer again. */
 export function poolCommand(pool: string): string {
-  return `run on the host: virsh pool-start ${pool}; or, if it is gone for good: virsh pool-undefine ${pool}`
+  return `run on the host: ${VIRSH} pool-start ${pool}; or, if it is gone for good: ${VIRSH} pool-undefine ${pool}`
 }
 
 /** Returns the record's detail that the disk on this device existed while its machine ran. */

@@ -5,7 +5,7 @@ import type { Change, ObservedResource, Resource } from '../../model/resource.ts
 import type { SettingSpec } from '../../model/rest.ts'
 import type { Readiness } from '../../model/rules.ts'
 import type { Step } from '../../model/step.ts'
-import { UUID, uuidOf } from './names.ts'
+import { UUID, uuidOf, VIRSH } from './names.ts'
 import type { PlaceKind } from './place-view.ts'
 import { makeStep } from './steps.ts'
 
@@ -86,7 +86,7 @@ function blockedBy({ place, name, active, users }: PlaceConfig): Pick<Change, 'b
   return {
     blocked: {
       message: `network ${name} would have to be stopped, and ${who}: they would be cut off until they restart`,
-      allow: `stop its machines first, or run on the host when it suits: virsh net-destroy ${name}`,
+      allow: `stop its machines first, or run on the host when it suits: ${VIRSH} net-destroy ${name}`,
     },
   }
 }

@@ -4,7 +4,7 @@ import type { VmDisk, VmSpec } from '../../model/vm.ts'
 import { wantedMark } from './declared.ts'
 import { newDomain } from './domain-write.ts'
 import { writeMark } from './marks.ts'
-import { volumeOf } from './names.ts'
+import { VIRSH, volumeOf } from './names.ts'
 import { printXml } from './xml.ts'
 
 /**
@@ -24,13 +24,13 @@ export function defineAgain(resource: Resource, vm: VmSpec, uuid: string): strin
   const xml = printXml(domain)
     .replace(/\n\s*/g, '')
     .replace(/='([^'"]*)'/g, '="$1"')
-  return `echo ${shellWord(xml)} | virsh define /dev/stdin`
+  return `echo ${shellWord(xml)} | ${VIRSH} define /dev/stdin`
 }
 
 /** Returns the command that puts an empty disk, or the image, in the place of a volume that is lost for good. */
 export function volumeAgain({ importFrom, sizeGb, format }: VmDisk, pool: string, volume: string): string | undefined {
   if (importFrom === undefined)
-    return `virsh vol-create-as --pool ${pool} --name ${volume} --capacity ${sizeGb ?? 1}G --format ${format ?? 'qcow2'}`
+    return `${VIRSH} vol-create-as --pool ${pool} --name ${volume} --capacity ${sizeGb ?? 1}G --format ${format ?? 'qcow2'}`
   const source = volumeOf(importFrom)
-  return source?.pool === pool ? `virsh vol-clone --pool ${pool} ${source.volume} ${volume}` : undefined
+  return source?.pool === pool ? `${VIRSH} vol-clone --pool ${pool} ${source.volume} ${volume}` : undefined
 }

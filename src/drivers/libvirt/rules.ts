@@ -12,7 +12,7 @@ import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
 import { mayStandOn, stoodOn } from './backing.ts'
 import { seedInConfig } from './declared.ts'
 import { diffVm, fileObstacles, seedNotes, vmObstacles } from './diff.ts'
-import { configOf, poolCommand, seedHashIn, slotOf, UUID, uuidOf, volumeOf } from './names.ts'
+import { configOf, poolCommand, seedHashIn, slotOf, UUID, uuidOf, VIRSH, volumeOf } from './names.ts'
 import {
   createPlaceSteps,
   deletePlaceSteps,
@@ -124,7 +124,7 @@ export const libvirtRules: Rules = rulesByType(
       if (snapshots === 0) return undefined
       return {
         message: `domain ${observed.externalId} on ${observed.host} has ${snapshots} snapshot${snapshots === 1 ? '' : 's'}, which somebody made to come back to`,
-        allow: `delete them first: virsh snapshot-list ${observed.externalId}, virsh snapshot-delete ${observed.externalId} NAME`,
+        allow: `delete them first: ${VIRSH} snapshot-list ${observed.externalId}, ${VIRSH} snapshot-delete ${observed.externalId} NAME`,
       }
     },
     leaveSteps: (observed) => (observed.list === undefined ? leaveVmSteps(observed) : []),

@@ -11,7 +11,7 @@ test('a libvirt host is told by the UUID of its board and its machine-id, and by
     ['00000000-0000-0000-0000-000000000000', MACHINE, /host_uuid/],
     ['ffffffff-ffff-ffff-ffff-ffffffffffff', MACHINE, /host_uuid/],
     ['03000200-0400-0500-0006-000700080009', MACHINE, /host_uuid/],
-    ['', MACHINE, /virsh capabilities/],
+    ['', MACHINE, /virsh -c qemu:\/\/\/system capabilities/],
     [UUID, '', /systemd-machine-id-setup/],
     [UUID, 'uninitialized', /systemd-machine-id-setup/],
   ] as const) {

@@ -1,7 +1,7 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import { HOST_UUID, type SystemReading } from '../../model/system-id.ts'
-import { UUID } from './names.ts'
+import { UUID, VIRSH } from './names.ts'
 import { find, parseXml, textIn } from './xml.ts'
 
 /** The firmware's placeholder UUIDs, which identify nothing. */
@@ -27,7 +27,7 @@ export async function readSystem(capabilities: string, shell: Shell, signal: Abo
 /** Combines both: boards of a series may share a UUID, and hosts from one image a machine-id. */
 export function systemOf(uuid: string, machineId: string): SystemReading {
   if (uuid === '')
-    return { is: 'unread', why: 'libvirt does not say the UUID of its host: run virsh capabilities there' }
+    return { is: 'unread', why: `libvirt does not say the UUID of its host: run ${VIRSH} capabilities there` }
   if (!UUID.test(uuid) || NO_UUID.test(uuid))
     return {
       is: 'unread',

@@ -1,5 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Refusal } from '../../model/step.ts'
+import { VIRSH } from './names.ts'
 
 /** virsh's error output, and what was being done. */
 interface VirshOutput {
@@ -64,7 +65,7 @@ const ROWS: readonly VirshError[] = [
     match: /pool .* is not active|storage pool .* not active/i,
     reason: 'PoolInactive',
     meaning: 'backoff',
-    advice: 'run on the host: virsh pool-start',
+    advice: `run on the host: ${VIRSH} pool-start NAME`,
   },
   {
     match: /No space left on device|exceeds .* (?:space|capacity)|not enough free space/i,
