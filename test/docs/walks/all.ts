@@ -14,7 +14,7 @@ export const WALKS: readonly Walk[] = [README, SIMULATOR, COMMAND_LINE, CONTROLL
 export const OWN_TESTS: Readonly<Record<string, string>> = {
   'docs/first-cluster.md': 'test/docs/commands.test.ts',
   'docs/day-two.md': 'test/docs/commands.test.ts',
-  'docs/leaving.md': 'test/docs/commands.test.ts',
+  'docs/leaving.md': 'test/docs/leaving.test.ts',
   'docs/from-crossplane.md': 'test/docs/from-crossplane.test.ts',
 }
 
