@@ -45,6 +45,6 @@ test('a host that does not accept the key: who was refused, and what puts it rig
   rmSync(join(one.hosts[0]?.root ?? '', 'root/.ssh/authorized_keys'))
   allSay(one, git, [
     /cow does not let root in with the key that was offered/,
-    /Install the public key there \(croft host enroll does it\), or correct ssh\.key and ssh\.user/,
+    /Install the public key there \(croft host enroll(?: --dir \S+)? does it\), or correct ssh\.key and ssh\.user/,
   ])
 })
