@@ -129,9 +129,9 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     await devices.send('WebAuthn.disable').catch(() => undefined)
     const again = await plug(held)
     for (const [bits, why] of [
-      [{ isBogusSignature: true }, 'It lacks a signature of this key.'],
-      [{ isBadUV: true }, 'It lacks a PIN or a finger.'],
-      [{ isBadUP: true }, 'It lacks somebody who touches the key.'],
+      [{ isBogusSignature: true }, 'It does not answer what this page asked.'],
+      [{ isBadUV: true }, 'It asked for no PIN and no finger.'],
+      [{ isBadUP: true }, 'It does not answer what this page asked.'],
     ] as const) {
       await again.lie({ isBogusSignature: false, isBadUV: false, isBadUP: false, ...bits })
       await page.getByRole('button', { name: 'Use your security key' }).click()
