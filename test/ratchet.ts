@@ -29,7 +29,7 @@ export const MOST_LINES: Readonly<Record<string, number>> = {
   'src/state': 1_300,
   'src/store': 1_800,
   'src/vault': 600,
-  tests: 141_900,
+  tests: 142_000,
   web: 8_000,
 }
 

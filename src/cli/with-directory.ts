@@ -41,7 +41,7 @@ const GOES_ON = wordSet(`
   again and does goes instead makes once or performs reports said says shows tells then to when where would
 `)
 
-/** Runs a verb so that whatever it says to a person names the directory. */
+/** Runs a verb so that the commands in its output name the directory. */
 export async function namingDirectory<T>(
   runtime: Runtime,
   verb: string,

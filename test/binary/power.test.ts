@@ -70,7 +70,7 @@ test('[A41] [A43] croft power shows its plan, asks, switches off and on, and say
   assert.equal(pods.code, 1)
   assert.match(
     pods.stderr,
-    /homelab has no pods: Power\/homelab is off on request\. croft power on(?: --dir \S+)? homelab brings it back\./,
+    /homelab has no pods: Power\/homelab is off on request\. croft power on --dir estate homelab brings it back\./,
     said(pods),
   )
 

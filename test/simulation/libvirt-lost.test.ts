@@ -32,7 +32,7 @@ function on(run: LibvirtRun, line: string, input?: string): void {
 const web1 = ({ host }: LibvirtRun) => [...host.domains.values()].find(({ name }) => name === 'web-1')
 const VOLUME = (slot: string) => `croft-${resourceUid('default', 'Machine/web-1')}-${slot}.qcow2`
 
-/** Somebody switches it off first. */
+/** A person switches it off first. */
 async function off(run: LibvirtRun): Promise<void> {
   const uuid = web1(run)?.uuid ?? ''
   on(run, `destroy ${uuid}`)

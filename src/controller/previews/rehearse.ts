@@ -91,7 +91,7 @@ export async function rehearse(
   }
 }
 
-/** A rehearsal that ends before the plan is begun: its twin is not as what it stands for. */
+/** A rehearsal that ends before the plan starts: its twin differs from the real estate. */
 export function stoppedBefore(startedMs: number, tookMs: number, why: string): Rehearsed {
   return { outcome: 'stopped', why, tookMs, startedMs, events: [], downtimes: [], margins: [], held: [] }
 }

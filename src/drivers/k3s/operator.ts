@@ -265,7 +265,7 @@ async function deleteVanished(operating: Operating): Promise<Outcome> {
     return true
   })
   const names = away.map((node) => objectName(node) ?? '')
-  // After a restore a running agent takes a while to become Ready again, whatever the snapshot says of it.
+  // After a restore a running agent takes a while to become Ready again, even if the snapshot has its Node as Ready.
   if (names.some((name) => steadyMs - (unready.get(name) ?? steadyMs) < LIMITS.vanishedNodeMs)) {
     const minutes = LIMITS.vanishedNodeMs / 60_000
     return refused('NotSeen', 'waiting', `gives ${names.join(', ')} ${minutes} min to become Ready again`)

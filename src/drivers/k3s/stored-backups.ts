@@ -79,7 +79,7 @@ function placeOnNodes(to: BackupPolicy['to'] | undefined): string | undefined {
 
 type Reply = { readonly answer: Readonly<Record<string, unknown>> } | { readonly error: string }
 
-/** The program goes along with the question: a machine made anew has none. */
+/** Sends the program with the question: a recreated machine has none. */
 async function asked(shell: Shell, words: readonly string[], signal: AbortSignal): Promise<Reply> {
   const options = { input: NODE_PROGRAM_TEXT, timeoutMs: LIMITS.commandTimeoutMs, signal }
   try {

@@ -49,7 +49,7 @@ export async function listPlaces(
     doing,
     signal,
     (at, refusal) => {
-      // What is in a pool that is not active cannot be seen; whatever else is unread is not gone.
+      // The volumes of an inactive pool cannot be seen, and an unread volume is not proven gone.
       if (kind !== 'pool' || at >= uuids.length * 4 || at % 4 !== 3) throw new ObservationFailed(refusal)
     },
   )

@@ -20,7 +20,7 @@ export const FIRST_QUESTIONS = [
   ['nodeinfo'],
 ] as const
 
-/** What is asked besides may stay unread; without these nothing is known. */
+/** Answers without which nothing is known. All others may stay unread. */
 export function needsFirst(at: number, refusal: Refusal): void {
   if (at < FIRST_QUESTIONS.length) throw new ObservationFailed(refusal)
 }

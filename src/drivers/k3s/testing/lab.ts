@@ -67,7 +67,7 @@ export interface DriverLab {
   /** Repeats observation and steps every second until the condition holds, or the limit of rounds. */
   until(holds: (observed: ObservedCluster) => boolean, rounds?: number): Promise<ObservedCluster>
   perform(step: Partial<Step<'cluster'>> & Pick<Step<'cluster'>, 'verb'>): Promise<Outcome>
-  /** Takes K3s off a box, whatever the cluster is: as when its disk was made anew. */
+  /** Removes K3s from a box, as if its disk were new. */
   wipe(name: string): Promise<void>
   readonly operator: ClusterOperator
   readonly deps: { -readonly [K in keyof ClusterDeps]: ClusterDeps[K] }
